@@ -1,0 +1,164 @@
+package wire
+
+//go:generate go tool -modfile=../../build/tools/go.mod msgp -file message.go -o message_gen.go -io=false -tests=false
+
+//msgp:limit maps:64 marshal:false
+
+// Version is the batch version this package writes. A bridge serves this and
+// the previous one and answers any other with 400 in clear.
+const Version = 1
+
+// Names on the HTTP side of a batch.
+const (
+	BatchPath   = "/v1/batch"
+	ContentType = "application/vnd.oncewall.batch"
+	// StampHeader is set by the bridge on every answer; its value is the newest
+	// batch version that the bridge serves.
+	StampHeader = "oncewall-bridge"
+)
+
+// Bounds of one batch. The bridge refuses more; the filter never sends more.
+const (
+	// MaxOperations bounds the operations of one batch.
+	MaxOperations = 256
+	// MaxBatchBytes is the encoded size at which the filter closes a batch. An
+	// operation larger than this travels alone.
+	MaxBatchBytes = 256 << 10
+	// MaxKeyBytes bounds the idempotency key as the filter hands it on.
+	MaxKeyBytes = 1024
+	// MaxPrincipalBytes bounds the encoded principal.
+	MaxPrincipalBytes = 4096
+	// MaxScopeBytes bounds the scope and the namespace.
+	MaxScopeBytes = 128
+	// OwnerBytes is the length of an owner: 16 random bytes drawn once per VM
+	// start, then a 64-bit counter, big endian.
+	OwnerBytes = 24
+)
+
+// Kind is what an operation asks of a record.
+type Kind uint8
+
+// The operations on a record; record.md's table says what each does in each
+// state (docs/protocol.md).
+const (
+	Issue    Kind = 1 // make and store a key signed by the bridge
+	Claim    Kind = 2 // become the owner, or learn why not
+	Executed Kind = 3 // upstream answered with Status; the result may follow
+	Complete Kind = 4 // as Executed, with the result
+	Release  Kind = 5 // proof that nothing was executed under this owner
+	Unknown  Kind = 6 // forwarded, and no complete answer came
+	Renew    Kind = 7 // the stream still lives: extend the lease
+)
+
+// Code is the bridge's answer to one operation.
+type Code uint8
+
+// The answers. Created to KeyForeign answer a claim; the rest answer any
+// operation.
+const (
+	OK              Code = 1  // done, or nothing had to be done
+	Created         Code = 2  // claim granted: Fence, Attempt and LeaseMS are set
+	Replayed        Code = 3  // completed: Result holds the recorded response
+	InFlight        Code = 4  // another owner's claim is live: RetryAfterMS is set
+	KeyReused       Code = 5  // another fingerprint: Differs names the parts
+	KeyUsed         Code = 6  // completed, and the rule rejects duplicates
+	KeyExpired      Code = 7  // past its life, or only a tombstone is left
+	OutcomeUnknown  Code = 8  // forwarded once, outcome not known
+	ResponseNotKept Code = 9  // executed with Status; no result is kept
+	KeyNotIssued    Code = 10 // not a key of this gateway
+	KeyForeign      Code = 11 // issued to another principal or scope
+	Stale           Code = 12 // a newer claim or a final word is there
+	Lapsed          Code = 13 // this owner's own claim outlived its lease
+	Issued          Code = 14 // Key and ExpiresAtMS are set
+	Unavailable     Code = 15 // the store did not answer in time
+	Invalid         Code = 16 // the operation itself is not valid; see Text
+)
+
+// Recovery says what may happen to a claim whose lease has ended without news.
+type Recovery uint8
+
+// See docs/protocol.md, "recovery".
+const (
+	Hold      Recovery = 1 // held until probe, operator or ttl
+	Probe     Recovery = 2 // the reconciler asks the backend
+	Reacquire Recovery = 3 // granted again, with a higher fence
+)
+
+// Policy is what outlives the request: it travels with the operation and the
+// claim's is kept in the record. Durations are milliseconds.
+type Policy struct {
+	Generation   string   `msg:"g"` // rule generation: changes with the rule
+	TTLMS        int64    `msg:"t"` // life of the result after completion
+	TombstoneMS  int64    `msg:"m"` // how long the key stays known after the result is gone
+	LeaseMS      int64    `msg:"l"` // how long a claim is trusted without news
+	MaxAttempts  int64    `msg:"a"` // grants of one key before it is held
+	Recovery     Recovery `msg:"r"`
+	Issued       bool     `msg:"i"` // the rule wants keys issued by the gateway
+	RejectRepeat bool     `msg:"j"` // completed keys answer key-used, without the result
+}
+
+// Operation is one step on one record.
+type Operation struct {
+	Kind        Kind   `msg:"k"`
+	Policy      uint16 `msg:"q"`           // index into Batch.Policies
+	BudgetMS    uint32 `msg:"b"`           // what is left of the operation's timeout when the batch leaves; > 0
+	Scope       string `msg:"s"`           // the rule's scope
+	Principal   string `msg:"p"`           // encoded principal, see filter.Principal; never empty
+	Key         string `msg:"y,omitempty"` // the idempotency key; empty for Issue only
+	Owner       []byte `msg:"o,omitempty,zerocopy"`
+	Fence       uint64 `msg:"f,omitempty"`          // 0: not known
+	Fingerprint []byte `msg:"h,omitempty,zerocopy"` // see Fingerprint; empty: not tested
+	Status      uint16 `msg:"c,omitempty"`          // upstream's status; Executed and Complete
+	// NoResult on Executed says that no Complete will follow, so that repeats
+	// are told response-not-kept at once.
+	NoResult bool   `msg:"n,omitempty"`
+	Result   []byte `msg:"d,omitempty,zerocopy"` // encoded Response; Complete only
+	// Unprotected marks the completion of a request that was forwarded while the
+	// store was away (fence 0: accepted on an absent record).
+	Unprotected bool `msg:"u,omitempty"`
+}
+
+// Batch is what one callout carries.
+type Batch struct {
+	Namespace string      `msg:"ns"`
+	Policies  []Policy    `msg:"pl,limit=256"`
+	Ops       []Operation `msg:"op,limit=256"`
+}
+
+// Result answers one operation; results stand in the order of the operations.
+type Result struct {
+	Code         Code   `msg:"k"`
+	Fence        uint64 `msg:"f,omitempty"`
+	Attempt      uint32 `msg:"a,omitempty"` // 1 for the first grant of a key
+	LeaseMS      int64  `msg:"l,omitempty"` // Created, OK on Renew: life of the lease, counted from the store's receipt
+	RetryAfterMS int64  `msg:"r,omitempty"` // InFlight, OutcomeUnknown: until the lease ends; 0: no honest value exists
+	Status       uint16 `msg:"c,omitempty"` // Replayed, ResponseNotKept, KeyUsed
+	AgeMS        int64  `msg:"g,omitempty"` // since the record was claimed
+	RemainingMS  int64  `msg:"m,omitempty"` // life left to the record; 0: not known
+	Differs      []byte `msg:"x,omitempty"` // KeyReused: one PartID a byte
+	Result       []byte `msg:"d,omitempty,zerocopy"`
+	Restored     bool   `msg:"e,omitempty"` // the operation made a record that the store had lost
+	Key          string `msg:"y,omitempty"` // Issued
+	ExpiresAtMS  int64  `msg:"z,omitempty"` // Issued: Unix milliseconds
+	Text         string `msg:"w,omitempty"` // Invalid: what is wrong, never a key or a body
+}
+
+// Answer is what the bridge returns for a batch.
+type Answer struct {
+	Results []Result `msg:"rs,limit=256"`
+}
+
+// HeaderLine is one recorded header line.
+//
+//msgp:tuple HeaderLine
+type HeaderLine struct {
+	Name  string
+	Value string
+}
+
+// Response is a recorded response: status, header lines in their order, body.
+type Response struct {
+	Status  uint16       `msg:"s"`
+	Headers []HeaderLine `msg:"h,limit=1024"`
+	Body    []byte       `msg:"b,zerocopy"`
+}
