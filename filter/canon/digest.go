@@ -18,9 +18,8 @@ const flushBytes = 4 << 10
 // Digest returns the SHA-256 of body's canonical text. ok is false where body
 // has none; the caller then compares by [RawDigest].
 func Digest(body []byte) (sum [sha256.Size]byte, ok bool) {
-	x := newIndex(body)
 	var room indexRoom
-	x.use(&room)
+	x := newIndex(body, &room)
 	if x.build(false) != nil {
 		return sum, false
 	}
@@ -32,12 +31,11 @@ func Digest(body []byte) (sum [sha256.Size]byte, ok bool) {
 
 // RawDigest returns the SHA-256 of body's bytes, whatever they are. It never
 // equals a [Digest].
-func RawDigest(body []byte) (sum [sha256.Size]byte) {
+func RawDigest(body []byte) [sha256.Size]byte {
 	h := sha256.New()
 	h.Write([]byte(rawDomain))
 	h.Write(body)
-	h.Sum(sum[:0])
-	return sum
+	return [sha256.Size]byte(h.Sum(nil))
 }
 
 // Append appends body's canonical text to dst. The error is one of this
@@ -45,7 +43,8 @@ func RawDigest(body []byte) (sum [sha256.Size]byte) {
 //
 // [Digest] is the SHA-256 of "oncewall/json/1", a zero byte and this text.
 func Append(dst, body []byte) ([]byte, error) {
-	x := newIndex(body)
+	var room indexRoom
+	x := newIndex(body, &room)
 	if err := x.build(false); err != nil {
 		return dst, err
 	}
@@ -69,12 +68,15 @@ func (w *writer) token() {
 	}
 }
 
-// verbatim writes bytes of the body that are canonical as they stand.
+// verbatim writes bytes of the body that are canonical as they stand. They are
+// copied even where they could be hashed in place: the hash is an interface, and
+// what reaches it directly would move the whole index to the heap.
 func (w *writer) verbatim(b []byte) {
-	if w.hashes && len(b) >= flushBytes {
+	for w.hashes && len(w.out)+len(b) > flushBytes+flushBytes/4 {
+		n := min(flushBytes, len(b))
+		w.out = append(w.out, b[:n]...)
+		b = b[n:]
 		w.flush()
-		w.hash.Write(b)
-		return
 	}
 	w.out = append(w.out, b...)
 }
@@ -87,11 +89,10 @@ func (w *writer) flush() {
 	w.out = w.out[:0]
 }
 
-func (w *writer) sum() (sum [sha256.Size]byte) {
+func (w *writer) sum() [sha256.Size]byte {
 	if w.hash == nil {
 		return sha256.Sum256(w.out)
 	}
 	w.flush()
-	w.hash.Sum(sum[:0])
-	return sum
+	return [sha256.Size]byte(w.hash.Sum(nil))
 }

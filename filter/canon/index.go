@@ -51,11 +51,14 @@ type indexRoom struct {
 	frames        [16]frame
 }
 
-func newIndex(body []byte) index { return index{body: body} }
-
-func (x *index) use(r *indexRoom) {
-	x.members, x.open = r.members[:0], r.open[:0]
-	x.objects, x.frames = r.objects[:0], r.frames[:0]
+func newIndex(body []byte, r *indexRoom) index {
+	return index{
+		body:    body,
+		members: r.members[:0],
+		objects: r.objects[:0],
+		open:    r.open[:0],
+		frames:  r.frames[:0],
+	}
 }
 
 // build reads the whole body. It fails unless the body is exactly one JSON

@@ -49,9 +49,8 @@ func Lookup(body []byte, pointer string) (value string, found bool, err error) {
 	if err := CheckPointer(pointer); err != nil {
 		return "", false, err
 	}
-	x := newIndex(body)
 	var room indexRoom
-	x.use(&room)
+	x := newIndex(body, &room)
 	if err := x.build(true); err != nil {
 		return "", false, err
 	}
