@@ -1,0 +1,114 @@
+package server
+
+import (
+	"crypto/sha256"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/oncewall/oncewall/bridge/naming"
+	"github.com/oncewall/oncewall/bridge/store"
+)
+
+// Defaults of [Config].
+const (
+	DefaultMaxBatchBytes = 8 << 20
+	DefaultMaxInFlight   = 1024
+	DefaultIssueLife     = 15 * time.Minute
+	DefaultDrainTimeout  = 30 * time.Second
+	DefaultMaxLease      = 2 * time.Hour
+	DefaultMaxTTL        = 720 * time.Hour
+	DefaultMaxTombstone  = 8760 * time.Hour
+)
+
+// MaxBudget bounds how long a batch may take: a larger budget is cut to it.
+const MaxBudget = 60 * time.Second
+
+// Config is what a [Server] is made of. Zero durations and sizes take the
+// defaults above.
+type Config struct {
+	Store store.Store  // required
+	Keys  *naming.Ring // required
+
+	// Secrets are the bearer secrets that the filter may present, the current
+	// one first. Empty means that none is asked for: the caller must then make
+	// sure that the listener verifies client certificates.
+	Secrets [][]byte
+
+	MaxBatchBytes int64 // largest body of a batch; above: 413
+	MaxInFlight   int   // batches answered at one time; above: 503
+
+	// Upper bounds of what a rule may ask for. An operation whose policy is
+	// beyond them is Invalid.
+	MaxLease     time.Duration
+	MaxTTL       time.Duration
+	MaxTombstone time.Duration
+
+	IssueLife    time.Duration // life of an issued key
+	DrainTimeout time.Duration // how long Run waits for batches under way
+
+	// Delay is slept before every batch answer, ClockOffset is added to the
+	// clock by which issued keys are dated. Both are for fault tests.
+	Delay       time.Duration
+	ClockOffset time.Duration
+
+	Now      func() time.Time     // default time.Now
+	Log      *slog.Logger         // default: discard
+	Registry *prometheus.Registry // default: a new one
+	Version  string               // for oncewall_build_info
+}
+
+// Server answers batches. It is safe for concurrent use.
+type Server struct {
+	cfg      Config
+	secrets  [][sha256.Size]byte
+	metrics  *metrics
+	health   health
+	inFlight atomic.Int64
+	draining atomic.Bool
+	// calls counts the calls of Store.Do that have not returned; one may outlive
+	// its batch.
+	calls atomic.Int64
+}
+
+// New returns a server. It starts nothing.
+func New(cfg Config) (*Server, error) {
+	if cfg.Store == nil || cfg.Keys == nil {
+		return nil, errors.New("server: a store and naming keys are required")
+	}
+	setDefault(&cfg.MaxBatchBytes, DefaultMaxBatchBytes)
+	setDefault(&cfg.MaxInFlight, DefaultMaxInFlight)
+	setDefault(&cfg.MaxLease, DefaultMaxLease)
+	setDefault(&cfg.MaxTTL, DefaultMaxTTL)
+	setDefault(&cfg.MaxTombstone, DefaultMaxTombstone)
+	setDefault(&cfg.IssueLife, DefaultIssueLife)
+	setDefault(&cfg.DrainTimeout, DefaultDrainTimeout)
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Registry == nil {
+		cfg.Registry = prometheus.NewRegistry()
+	}
+	s := &Server{cfg: cfg, metrics: newMetrics(cfg.Registry, cfg.Store, cfg.Version)}
+	s.health.log = cfg.Log
+	for _, secret := range cfg.Secrets {
+		if len(secret) == 0 {
+			return nil, errors.New("server: an empty secret")
+		}
+		s.secrets = append(s.secrets, sha256.Sum256(secret))
+	}
+	return s, nil
+}
+
+func setDefault[T comparable](v *T, def T) {
+	var zero T
+	if *v == zero {
+		*v = def
+	}
+}

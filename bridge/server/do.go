@@ -1,0 +1,130 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/oncewall/oncewall/bridge/store"
+	"github.com/oncewall/oncewall/filter/wire"
+)
+
+// margin is what is kept of a budget for the way back: 10%, at least 5ms, at
+// most half of it.
+func margin(budget time.Duration) time.Duration {
+	return min(max(budget/10, 5*time.Millisecond), budget/2)
+}
+
+// do hands the operations to the store and returns its replies when all are in
+// or the batch's deadline is near. It returns nil where the store held none of
+// its promises: it did not return in time, panicked, or returned another number
+// of replies. settled says that nothing of j is in use by the store any more.
+func (s *Server) do(j *job) (replies []store.Reply, settled bool) {
+	if len(j.ops) == 0 {
+		return nil, true
+	}
+	budget := j.deadline.Sub(j.arrival)
+	keep := margin(budget)
+	// The request's own context has no part in this: an operation that is on its
+	// way takes effect whether or not the filter still listens.
+	ctx, cancel := context.WithDeadline(context.Background(), j.deadline.Add(-keep))
+	defer cancel()
+
+	s.metrics.storeBatches.Inc()
+	s.calls.Add(1)
+	done := make(chan []store.Reply, 1)
+	go func() {
+		defer s.calls.Add(-1)
+		defer func() {
+			if v := recover(); v != nil {
+				s.cfg.Log.Error("store panicked", "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+				done <- nil
+			}
+		}()
+		done <- s.cfg.Store.Do(ctx, j.ops)
+	}()
+	// The store returns at ctx's end. Half of the margin is its to do so; after
+	// that the batch is answered without it.
+	late := time.NewTimer(time.Until(j.deadline.Add(-keep / 2)))
+	defer late.Stop()
+	select {
+	case replies = <-done:
+	case <-late.C:
+		s.health.failed(fmt.Errorf("%w: no return %s after the deadline", store.ErrUnavailable, keep/2))
+		return nil, false
+	}
+	if len(replies) != len(j.ops) {
+		s.health.failed(fmt.Errorf("%w: %d replies to %d operations", store.ErrUnavailable, len(replies), len(j.ops)))
+		return nil, false
+	}
+	// An operation without an answer may still be queued inside the store.
+	settled = true
+	var failure error
+	for i := range replies {
+		if replies[i].Err != nil {
+			settled, failure = false, replies[i].Err
+		}
+	}
+	if failure != nil {
+		s.health.failed(failure)
+	} else {
+		s.health.answered()
+	}
+	return replies, settled
+}
+
+// finish fills the results of the operations that went to the store and counts
+// the outcome of all.
+func (s *Server) finish(j *job, replies []store.Reply) {
+	for i, at := range j.index {
+		result := &j.results[at]
+		if replies == nil || replies[i].Err != nil || replies[i].Code == 0 {
+			*result = wire.Result{Code: wire.Unavailable}
+			continue
+		}
+		s.metrics.reply(&j.ops[i], &replies[i])
+		*result = answer(&j.ops[i], &replies[i])
+		if j.ops[i].Kind == wire.Issue && (result.Code == wire.OK || result.Code == wire.Issued) {
+			*result = wire.Result{
+				Code:        wire.Issued,
+				Key:         j.batch.Ops[at].Key,
+				ExpiresAtMS: j.issuedUntil.UnixMilli(),
+			}
+		}
+	}
+	elapsed := time.Since(j.arrival)
+	for i := range j.results {
+		s.metrics.operation(j.batch.Ops[i].Kind, j.results[i].Code, elapsed)
+	}
+}
+
+// answer converts a reply. Times are rounded so that no one waits too little or
+// trusts too long: a wait up, a life down.
+func answer(op *store.Operation, r *store.Reply) wire.Result {
+	out := wire.Result{
+		Code:         r.Code,
+		Fence:        r.Fence,
+		Attempt:      r.Attempt,
+		LeaseMS:      r.Lease.Milliseconds(),
+		RetryAfterMS: (r.RetryAfter + time.Millisecond - 1).Milliseconds(),
+		Status:       r.Status,
+		AgeMS:        r.Age.Milliseconds(),
+		RemainingMS:  r.Remaining.Milliseconds(),
+		Restored:     r.Restored,
+	}
+	switch r.Code {
+	case wire.KeyReused:
+		out.Differs = wire.Differs(r.Fingerprint, op.Fingerprint)
+	case wire.Replayed:
+		e, err := wire.ParseEnvelope(r.Result)
+		if err != nil || e.Seal != wire.SealNone || !readable(e.Payload) {
+			// The request has run; that its result cannot be read does not make
+			// the store unavailable, which a rule might answer by forwarding.
+			out.Code = wire.ResponseNotKept
+			break
+		}
+		out.Result = e.Payload
+	}
+	return out
+}

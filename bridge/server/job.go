@@ -1,0 +1,155 @@
+package server
+
+import (
+	"sync"
+	"time"
+
+	"github.com/oncewall/oncewall/bridge/naming"
+	"github.com/oncewall/oncewall/bridge/store"
+	"github.com/oncewall/oncewall/filter/wire"
+)
+
+// job is one batch on its way through the server, with the storage that the
+// next batch may reuse.
+type job struct {
+	arrival time.Time
+	body    []byte
+	batch   wire.Batch // byte slices alias body
+	results []wire.Result
+	out     []byte
+
+	policies []string          // what is wrong with each policy; empty: nothing
+	ops      []store.Operation // those that go to the store
+	index    []int             // ops[i] is batch.Ops[index[i]]
+	deadline time.Time         // smallest deadline of ops
+	// issuedUntil is when the keys that this batch issues expire.
+	issuedUntil time.Time
+}
+
+// maxKept bounds the buffers that go back to the pool; a batch with a large
+// completion gives its own to the collector.
+const maxKept = 512 << 10
+
+var jobs = sync.Pool{New: func() any { return new(job) }}
+
+func newJob(arrival time.Time) *job {
+	j := jobs.Get().(*job)
+	j.arrival = arrival
+	return j
+}
+
+// recycle hands j to the next batch. It must not be called while a store may
+// still read an operation: a command that is yet to be written would then carry
+// another batch's bytes.
+func (j *job) recycle() {
+	if cap(j.body) > maxKept || cap(j.out) > maxKept {
+		return
+	}
+	// The decoder leaves a field that the message omits as it was, and fills
+	// slices within their capacity: whatever is left would become the next
+	// batch's.
+	clear(j.batch.Ops[:cap(j.batch.Ops)])
+	clear(j.batch.Policies[:cap(j.batch.Policies)])
+	clear(j.results)
+	clear(j.ops)
+	*j = job{
+		body:     j.body[:0],
+		batch:    wire.Batch{Ops: j.batch.Ops[:0], Policies: j.batch.Policies[:0]},
+		results:  j.results[:0],
+		out:      j.out[:0],
+		policies: j.policies[:0],
+		ops:      j.ops[:0],
+		index:    j.index[:0],
+	}
+	jobs.Put(j)
+}
+
+// prepare validates every operation and converts the valid ones. Results of the
+// others are final after it.
+func (s *Server) prepare(j *job) {
+	n := len(j.batch.Ops)
+	if cap(j.results) < n {
+		j.results = make([]wire.Result, n)
+	}
+	j.results = j.results[:n]
+	j.issuedUntil = s.cfg.Now().Add(s.cfg.ClockOffset + s.cfg.IssueLife)
+	namespace := checkLength("namespace", len(j.batch.Namespace), wire.MaxScopeBytes)
+	for i := range j.batch.Policies {
+		j.policies = append(j.policies, s.checkPolicy(&j.batch.Policies[i]))
+	}
+	for i := range j.batch.Ops {
+		op := &j.batch.Ops[i]
+		fault := namespace
+		if fault == "" {
+			fault = checkOperation(op, j.policies)
+		}
+		if fault != "" {
+			j.results[i] = wire.Result{Code: wire.Invalid, Text: fault}
+			continue
+		}
+		converted, refusal := s.convert(j, op)
+		if refusal.Code != 0 {
+			j.results[i] = refusal
+			continue
+		}
+		j.ops = append(j.ops, converted)
+		j.index = append(j.index, i)
+		if j.deadline.IsZero() || converted.Deadline.Before(j.deadline) {
+			j.deadline = converted.Deadline
+		}
+	}
+}
+
+// convert turns a valid operation into the store's form, or refuses it for its
+// key. A forged key costs no store call.
+func (s *Server) convert(j *job, op *wire.Operation) (store.Operation, wire.Result) {
+	policy := &j.batch.Policies[op.Policy]
+	budget := min(time.Duration(op.BudgetMS)*time.Millisecond, MaxBudget)
+	out := store.Operation{
+		Kind:        op.Kind,
+		Owner:       op.Owner,
+		Fence:       op.Fence,
+		Policy:      policy,
+		Status:      op.Status,
+		NoResult:    op.NoResult,
+		Unprotected: op.Unprotected,
+		Deadline:    j.arrival.Add(budget),
+	}
+	namer := s.cfg.Keys.Clients()
+	switch {
+	case op.Kind == wire.Issue:
+		out.Owner = nil
+		out.Life = s.cfg.IssueLife
+		namer = s.cfg.Keys.Current()
+		op.Key = s.cfg.Keys.Issue(j.batch.Namespace, op.Scope, op.Principal, j.issuedUntil)
+	case policy.Issued:
+		checked := s.cfg.Keys.Check(j.batch.Namespace, op.Scope, op.Principal, op.Key)
+		if checked.Verdict != naming.Genuine {
+			return out, refuseKey(op.Kind, checked.Verdict)
+		}
+		namer = checked.Key
+	}
+	out.Name = namer.Name(j.batch.Namespace, op.Scope, op.Principal, op.Key)
+	out.Fingerprint = namer.Fingerprint(out.Name, op.Fingerprint)
+	if op.Kind == wire.Complete {
+		envelope := make([]byte, 0, len(op.Result)+3)
+		// Fails on an overlong key id only, and there is none.
+		out.Result, _ = wire.AppendEnvelope(envelope, wire.Envelope{Seal: wire.SealNone, Payload: op.Result})
+	}
+	return out, wire.Result{}
+}
+
+// refuseKey answers an operation whose issued key is not the caller's. No claim
+// of such a key was ever granted: there is nothing to release, and anything else
+// would make a record for a key that nobody issued.
+func refuseKey(kind wire.Kind, v naming.Verdict) wire.Result {
+	switch {
+	case kind == wire.Release:
+		return wire.Result{Code: wire.OK}
+	case kind != wire.Claim:
+		return wire.Result{Code: wire.Invalid, Text: "key: not issued to this caller"}
+	case v == naming.Foreign:
+		return wire.Result{Code: wire.KeyForeign}
+	}
+	return wire.Result{Code: wire.KeyNotIssued}
+}

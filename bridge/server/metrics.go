@@ -1,0 +1,159 @@
+package server
+
+import (
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/oncewall/oncewall/bridge/store"
+	"github.com/oncewall/oncewall/filter/wire"
+)
+
+// Label values. An index without a name is counted as "other".
+var (
+	operationNames = [...]string{
+		wire.Issue: "issue", wire.Claim: "claim", wire.Executed: "executed", wire.Complete: "complete",
+		wire.Release: "release", wire.Unknown: "unknown", wire.Renew: "renew",
+	}
+	outcomeNames = [...]string{
+		wire.OK: "ok", wire.Created: "created", wire.Replayed: "replayed", wire.InFlight: "in-flight",
+		wire.KeyReused: "key-reused", wire.KeyUsed: "key-used", wire.KeyExpired: "key-expired",
+		wire.OutcomeUnknown: "outcome-unknown", wire.ResponseNotKept: "response-not-kept",
+		wire.KeyNotIssued: "key-not-issued", wire.KeyForeign: "key-foreign", wire.Stale: "stale",
+		wire.Lapsed: "lapsed", wire.Issued: "issued", wire.Unavailable: "unavailable", wire.Invalid: "invalid",
+	}
+)
+
+// commandCounter is what a store may offer beside its interface: how many
+// commands it has sent to its nodes.
+type commandCounter interface{ Commands() uint64 }
+
+// metrics are all defined at start, every child of the two that each operation
+// touches included: a hot path without a label lookup.
+type metrics struct {
+	operations [len(operationNames)][len(outcomeNames)]prometheus.Counter
+	durations  [len(operationNames)]prometheus.Observer
+	size       prometheus.Histogram
+	duration   prometheus.Histogram
+	requests   *prometheus.CounterVec
+	served     prometheus.Counter
+
+	storeBatches    prometheus.Counter
+	storeOperations prometheus.Counter
+	restored        prometheus.Counter
+	takeovers       prometheus.Counter
+	unprotected     prometheus.Counter
+}
+
+func newMetrics(reg *prometheus.Registry, st store.Store, version string) *metrics {
+	m := &metrics{
+		size: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "oncewall_bridge_batch_size", Help: "Operations of a batch.",
+			Buckets: []float64{1, 2, 4, 8, 16, 32, 64, 128, 256},
+		}),
+		duration: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "oncewall_bridge_batch_duration_seconds", Help: "From a batch's arrival to its answer.",
+			Buckets: latencyBuckets,
+		}),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "oncewall_bridge_requests_total", Help: "HTTP requests to the data listener by status code.",
+		}, []string{"code"}),
+		storeBatches:    counter("oncewall_bridge_store_batches_total", "Batches handed to the store."),
+		storeOperations: counter("oncewall_bridge_store_operations_total", "Operations handed to the store and answered by it."),
+		restored:        counter("oncewall_bridge_restored_total", "Operations that made a record the store had lost."),
+		takeovers:       counter("oncewall_bridge_takeovers_total", "Claims granted after an earlier owner's lease ended."),
+		unprotected:     counter("oncewall_bridge_unprotected_completions_total", "Completions of requests that were forwarded while the store was away."),
+	}
+	m.served = m.requests.WithLabelValues("200")
+	operations := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "oncewall_bridge_operations_total", Help: "Operations by kind and outcome.",
+	}, []string{"operation", "outcome"})
+	durations := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "oncewall_bridge_operation_duration_seconds", Help: "From a batch's arrival to its operation's outcome.",
+		Buckets: latencyBuckets,
+	}, []string{"operation"})
+	for kind := range operationNames {
+		m.durations[kind] = durations.WithLabelValues(label(operationNames[kind]))
+		for code := range outcomeNames {
+			m.operations[kind][code] = operations.WithLabelValues(label(operationNames[kind]), label(outcomeNames[code]))
+		}
+	}
+	build := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "oncewall_build_info", Help: "Always 1; the labels say what is running.",
+		ConstLabels: prometheus.Labels{"version": version, "revision": revision(), "goversion": runtime.Version()},
+	})
+	build.Set(1)
+	reg.MustRegister(m.size, m.duration, m.requests, m.storeBatches, m.storeOperations, m.restored, m.takeovers,
+		m.unprotected, operations, durations, build,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if c, ok := st.(commandCounter); ok {
+		reg.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "oncewall_bridge_redis_commands_total", Help: "Commands sent to Redis nodes.",
+		}, func() float64 { return float64(c.Commands()) }))
+	}
+	return m
+}
+
+// latencyBuckets span a pipeline on loopback to the largest usual budget.
+var latencyBuckets = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10}
+
+func counter(name, help string) prometheus.Counter {
+	return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+}
+
+func label(name string) string {
+	if name == "" {
+		return "other"
+	}
+	return name
+}
+
+func revision() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return s.Value
+		}
+	}
+	return ""
+}
+
+func (m *metrics) request(status int) { m.requests.WithLabelValues(strconv.Itoa(status)).Inc() }
+
+func (m *metrics) batch(size int, took time.Duration) {
+	m.served.Inc()
+	m.size.Observe(float64(size))
+	m.duration.Observe(took.Seconds())
+}
+
+func (m *metrics) operation(kind wire.Kind, code wire.Code, took time.Duration) {
+	// Index 0 has no name: it counts what no constant names.
+	if int(kind) >= len(operationNames) {
+		kind = 0
+	}
+	if int(code) >= len(outcomeNames) {
+		code = 0
+	}
+	m.operations[kind][code].Inc()
+	m.durations[kind].Observe(took.Seconds())
+}
+
+func (m *metrics) reply(op *store.Operation, r *store.Reply) {
+	m.storeOperations.Inc()
+	if r.Restored {
+		m.restored.Inc()
+	}
+	if r.Takeover {
+		m.takeovers.Inc()
+	}
+	if op.Unprotected && op.Kind == wire.Complete {
+		m.unprotected.Inc()
+	}
+}
