@@ -16,6 +16,8 @@ type Config struct {
 	Issue *Issue
 	// Rules in the order of the file. Match picks the longest.
 	Rules []*Rule
+
+	index *index
 }
 
 // Bridge says how the bridge is reached.

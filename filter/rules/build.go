@@ -1,0 +1,244 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Defaults of a rule; table.go states them in words.
+const (
+	defaultKeyHeader   = "idempotency-key"
+	defaultMaxLength   = 255
+	defaultRequestBody = 1 << 20
+	defaultRecordBody  = 256 << 10
+	defaultTTL         = 24 * time.Hour
+	defaultLease       = 60 * time.Second
+	defaultMaxAttempts = 3
+	defaultPayload     = "payload"
+)
+
+// source is a rule's tree with the defaults block behind it.
+type source struct{ rule, defaults *node }
+
+// block returns what the rule states, else the default block. stated is false
+// where neither does.
+func (s source) block(name string) (n *node, stated bool) {
+	if n := s.rule.get(name); n != nil {
+		return n, true
+	}
+	n = s.defaults.get(name)
+	return n, n != nil
+}
+
+func (p *parser) buildRule(label string, n *node) {
+	p.rule = label
+	p.labels = append(p.labels, label)
+	s := source{n, p.top.get("defaults")}
+	name := n.get("name").stringOr("")
+	r := &Rule{
+		Name:  name,
+		Scope: n.get("scope").stringOr(name),
+		Mode:  Mode(n.get("mode").valueOr(int64(Enforce))),
+	}
+	// The rule joins the list even with faults, so that it is compared with the
+	// others.
+	p.cfg.Rules = append(p.cfg.Rules, r)
+	p.buildMatch(r, n.get("match"))
+	p.buildPrincipal(r, s)
+	p.buildKey(r, n.get("key"))
+	p.buildFingerprint(r, n.get("fingerprint"))
+	p.buildInFlight(r, s)
+	p.buildAnswers(r, s)
+	p.buildRecovery(r, s)
+	p.checkBodies(r, n)
+	r.Generation = generation(r)
+}
+
+// require reports a block that an enforcing rule must state.
+func (p *parser) require(r *Rule, name string, stated bool) {
+	if !stated && r.Mode != Off {
+		p.add(name, nil, "must be stated by the rule or by defaults")
+	}
+}
+
+func (p *parser) buildMatch(r *Rule, n *node) {
+	r.Match.Methods = n.get("methods").strings()
+	path := n.get("path")
+	exact, prefix := path.get("exact"), path.get("prefix")
+	if path != nil && path.kind == nodeObject && (exact == nil) == (prefix == nil) {
+		p.add("match.path", nil, "must have exactly one of exact and prefix")
+		return
+	}
+	r.Match.Exact = trimSlash(exact.stringOr(""))
+	r.Match.Prefix = trimSlash(prefix.stringOr(""))
+	if i := p.cfg.Issue; i != nil && r.Match.Exact == i.Path && r.Match.method("POST") {
+		p.add("match.path.exact", exact, "is issue.path, whose POST never reaches a rule")
+	}
+}
+
+// ownHeaders are set or removed by the filter: none of them can carry a key.
+var ownHeaders = []string{
+	"idempotency-fence", "idempotency-attempt", "idempotency-resource-fence", "idempotency-gateway",
+	"idempotency-status", "idempotency-outcome", "idempotent-replayed",
+}
+
+func (p *parser) buildKey(r *Rule, n *node) {
+	issued := n.get("issued")
+	r.Key = Key{
+		Required:  n.get("required").boolOr(true),
+		Issued:    issued.boolOr(false),
+		MaxLength: int(n.get("max_length").valueOr(defaultMaxLength)),
+	}
+	if r.Key.Issued && p.top.get("issue") == nil {
+		p.add("key.issued", issued, "needs an issue block at the top: no keys are issued")
+	}
+	from := n.get("from")
+	if from == nil {
+		r.Key.From = []KeySource{{Header: defaultKeyHeader}}
+		return
+	}
+	for i, item := range from.items {
+		if item.kind != nodeObject {
+			continue
+		}
+		at := fmt.Sprintf("key.from[%d]", i)
+		header, pointers := item.get("header"), item.get("json")
+		if len(item.members) == 0 || header != nil && pointers != nil {
+			p.add(at, nil, "must have exactly one of header and json")
+			continue
+		}
+		if header.good() {
+			p.checkKeyHeader(at+".header", header, r)
+		}
+		r.Key.From = append(r.Key.From, KeySource{Header: header.stringOr(""), JSON: pointers.strings()})
+	}
+}
+
+func (p *parser) checkKeyHeader(at string, n *node, r *Rule) {
+	switch {
+	case n.text == "x-request-id":
+		p.add(at, n, "cannot be a key: Envoy makes up a new x-request-id for each request, so a retry would be a new key")
+	case slices.Contains(ownHeaders, n.text), strings.HasPrefix(n.text, "x-envoy-"):
+		p.add(at, n, "cannot be a key: the gateway sets or removes this header itself")
+	case n.text == "authorization" || n.text == "cookie":
+		p.add(at, n, "cannot be a key: it is the same for different requests of a client")
+	case r.Principal.Kind == PrincipalHeader && n.text == r.Principal.Header:
+		p.add(at, n, "cannot be a key: it is the rule's principal")
+	}
+}
+
+func (p *parser) buildFingerprint(r *Rule, n *node) {
+	headers := n.get("headers")
+	r.Fingerprint = Fingerprint{
+		Body:    BodyMode(n.get("body").valueOr(int64(BodyJSON))),
+		MaxBody: n.get("max_body").valueOr(min(defaultRequestBody, p.cfg.Envoy.BufferLimit)),
+		Headers: headers.strings(),
+	}
+	p.checkLimit("fingerprint.max_body", n.get("max_body"))
+	if slices.Contains(r.Fingerprint.Headers, "x-request-id") {
+		p.add("fingerprint.headers", nil, "must not list x-request-id: it differs between a request and its retry")
+	}
+}
+
+// checkLimit compares a size with what Envoy can hold.
+func (p *parser) checkLimit(at string, n *node) {
+	limit := p.top.get("envoy").get("buffer_limit")
+	if n.good() && (limit == nil || limit.good()) && n.value > p.cfg.Envoy.BufferLimit {
+		p.add(at, n, "must be <= %s (envoy.buffer_limit)", formatSize(p.cfg.Envoy.BufferLimit))
+	}
+}
+
+// checkBodies refuses rules that read a body where Envoy would not deliver it
+// while the headers are held.
+func (p *parser) checkBodies(r *Rule, n *node) {
+	flag := p.top.get("envoy").get("allow_on_headers_stop_iteration")
+	if r.Mode == Off || p.cfg.Envoy.AllowOnHeadersStopIteration || flag != nil && !flag.good() {
+		return
+	}
+	const why = "needs envoy.allow_on_headers_stop_iteration: true (Envoy 1.35 and later): without it Envoy does not deliver the body of a request whose headers are held"
+	body := n.get("fingerprint").get("body")
+	if r.Fingerprint.Body != BodyNone && (body == nil || body.good()) {
+		if body == nil {
+			p.add("fingerprint.body", nil, `is "json" by default, which %s; state "none" to leave the body uncompared`, why)
+		} else {
+			p.add("fingerprint.body", body, "%s", why)
+		}
+	}
+	for i, s := range r.Key.From {
+		if len(s.JSON) > 0 {
+			p.add(fmt.Sprintf("key.from[%d].json", i), nil, "%s", why)
+		}
+	}
+}
+
+func (p *parser) buildInFlight(r *Rule, s source) {
+	n, _ := s.block("in_flight")
+	wait := n.get("max_wait")
+	r.InFlight = InFlight{
+		Action:  Action(n.get("action").valueOr(int64(Reject))),
+		MaxWait: time.Duration(wait.valueOr(0)),
+	}
+	action := n.get("action")
+	switch {
+	case action != nil && action.bad:
+	case r.InFlight.Action == Wait && wait == nil:
+		p.add("in_flight.max_wait", nil, `is required with action "wait"`)
+	case r.InFlight.Action == Reject && wait != nil:
+		p.add("in_flight.max_wait", wait, `is not allowed with action "reject"`)
+	}
+}
+
+func (p *parser) buildAnswers(r *Rule, s source) {
+	n, _ := s.block("completed")
+	r.Completed = Completed{
+		Action:       Action(n.get("action").valueOr(int64(Replay))),
+		TTL:          time.Duration(n.get("ttl").valueOr(int64(defaultTTL))),
+		TombstoneTTL: time.Duration(n.get("tombstone_ttl").valueOr(0)),
+	}
+	n, _ = s.block("record")
+	r.Record = Record{
+		MaxBody:     n.get("max_body").valueOr(min(defaultRecordBody, p.cfg.Envoy.BufferLimit)),
+		When:        When(n.get("when").valueOr(int64(BeforeReply))),
+		Body:        n.get("body").valueOr(1) == 1,
+		DropHeaders: n.get("drop_headers").strings(),
+	}
+	p.checkLimit("record.max_body", n.get("max_body"))
+	n, _ = s.block("envoy_retries")
+	r.EnvoyRetries = EnvoyRetries(n.valueOr(int64(RetriesOff)))
+}
+
+func (p *parser) buildRecovery(r *Rule, s source) {
+	upstream, stated := s.block("upstream_timeout")
+	p.require(r, "upstream_timeout", stated)
+	r.UpstreamTimeout = time.Duration(upstream.valueOr(0))
+
+	away, stated := s.block("unavailable")
+	p.require(r, "unavailable", stated)
+	r.Unavailable = Unavailable(away.valueOr(0))
+
+	n, stated := s.block("recovery")
+	p.require(r, "recovery", stated)
+	action, lease := n.get("action"), n.get("lease")
+	r.Recovery = Recovery{
+		Lease:       time.Duration(lease.valueOr(int64(defaultLease))),
+		Action:      RecoveryAction(action.valueOr(0)),
+		MaxAttempts: int(n.get("max_attempts").valueOr(defaultMaxAttempts)),
+	}
+	if fence := n.get("backend_checks_fence"); r.Recovery.Action == Reacquire && !fence.boolOr(false) && (fence == nil || fence.good()) {
+		p.add("recovery.action", action, "needs recovery.backend_checks_fence: true: a backend that does not refuse a lower Idempotency-Fence may run the request twice")
+	}
+	timeout := p.top.get("bridge").get("timeout")
+	if !upstream.good() || lease != nil && lease.bad || timeout != nil && timeout.bad || n == nil {
+		return
+	}
+	if least := 2*p.cfg.Bridge.Timeout + r.UpstreamTimeout + ClockSkew + Margin; r.Recovery.Lease < least {
+		const sum = "must be >= %s (2 x bridge.timeout + upstream_timeout + clock skew + margin)"
+		if lease == nil {
+			p.add("recovery.lease", nil, "is %s by default; it "+sum, formatDuration(defaultLease), formatDuration(least))
+		} else {
+			p.add("recovery.lease", lease, sum, formatDuration(least))
+		}
+	}
+}

@@ -1,0 +1,168 @@
+package rules
+
+import "strings"
+
+// A path is compared in normal form: percent-decoded, a backslash taken as a
+// slash, ";parameters" cut off every segment, empty and "." segments dropped,
+// ".." resolved, no slash at the end. Case counts.
+
+// maxDecodings is how often percent-encoding is taken off a path, as long as
+// that changes it. Two hops that decode are common, three were seen; each more
+// costs a pass over the path.
+const maxDecodings = 3
+
+// cutQuery returns the path's part before the query.
+func cutQuery(path string) string {
+	if i := strings.IndexByte(path, '?'); i >= 0 {
+		return path[:i]
+	}
+	return path
+}
+
+// trimSlash cuts one slash off the end of anything but "/".
+func trimSlash(path string) string {
+	if len(path) > 1 {
+		return strings.TrimSuffix(path, "/")
+	}
+	return path
+}
+
+// isNormal reports whether a path without query reads the same for everyone, a
+// slash at its end aside.
+func isNormal(path string) bool {
+	if path == "" || path[0] != '/' {
+		return false
+	}
+	for i := 0; i < len(path); i++ {
+		switch path[i] {
+		case '%', '\\', ';', '#', 0:
+			return false
+		case '/':
+			if i+1 == len(path) {
+				continue
+			}
+			if path[i+1] == '/' || path[i+1] == '.' && isDots(path[i+1:]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// isDots reports whether the first segment of s is "." or "..".
+func isDots(s string) bool {
+	n := strings.IndexByte(s, '/')
+	if n < 0 {
+		n = len(s)
+	}
+	return s[:n] == "." || s[:n] == ".."
+}
+
+// nextSegment cuts the first segment off a path in normal form; "" at its end.
+func nextSegment(path string) (segment, rest string) {
+	path = strings.TrimPrefix(path, "/")
+	if i := strings.IndexByte(path, '/'); i >= 0 {
+		return path[:i], path[i:]
+	}
+	return path, ""
+}
+
+// reading is one way to read a path.
+type reading struct {
+	resolved []string // segments of the normal form
+	all      []string // the same before ".." was resolved, ".." left out
+	// ambiguous is set where there was a "..": what it removes depends on whether
+	// a reader has split, merged, decoded and cut before.
+	ambiguous bool
+}
+
+// readings returns the ways to read a path without query that is not in normal
+// form: decoded once, which is the common one and therefore first, then twice,
+// three times, and not at all; and each of them cut at a "?", "#" or NUL that
+// decoding brought to light, for a reader that decodes before it splits off the
+// query. An invalid percent-encoding is left as it is.
+//
+// What is not enumerated (each reader's own order of merging slashes, cutting
+// parameters and resolving dots) differs from the normal form only in what a
+// ".." removes: ambiguous and all cover it.
+func readings(path string) []reading {
+	texts := make([]string, 0, maxDecodings+1)
+	for text := path; len(texts) < maxDecodings; {
+		decoded := decode(text)
+		if decoded == text && len(texts) > 0 {
+			break
+		}
+		texts = append(texts, decoded)
+		text = decoded
+	}
+	if texts[0] != path {
+		texts = append(texts, path)
+	}
+	var out []reading
+	for _, text := range texts {
+		out = append(out, read(text))
+		if i := strings.IndexAny(text, "?#\x00"); i >= 0 {
+			out = append(out, read(text[:i]))
+		}
+	}
+	return out
+}
+
+// read takes one text apart. A "?", "#" or NUL in it ends its segment as ";"
+// does; the segments behind it count.
+func read(text string) reading {
+	var r reading
+	for text != "" {
+		segment := text
+		if i := strings.IndexAny(text, `/\`); i >= 0 {
+			segment, text = text[:i], text[i+1:]
+		} else {
+			text = ""
+		}
+		if i := strings.IndexAny(segment, ";?#\x00"); i >= 0 {
+			segment = segment[:i]
+		}
+		switch segment {
+		case "", ".":
+		case "..":
+			r.ambiguous = true
+			if len(r.resolved) > 0 {
+				r.resolved = r.resolved[:len(r.resolved)-1]
+			}
+		default:
+			r.resolved = append(r.resolved, segment)
+			r.all = append(r.all, segment)
+		}
+	}
+	return r
+}
+
+// decode takes one layer of percent-encoding off. It returns s itself where there
+// is none.
+func decode(s string) string {
+	i := strings.IndexByte(s, '%')
+	if i < 0 {
+		return s
+	}
+	b := append(make([]byte, 0, len(s)), s[:i]...)
+	for ; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]) {
+			b = append(b, unhex(s[i+1])<<4|unhex(s[i+2]))
+			i += 2
+			continue
+		}
+		b = append(b, s[i])
+	}
+	return string(b)
+}
+
+func isHex(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+}
+
+func unhex(c byte) byte {
+	if c <= '9' {
+		return c - '0'
+	}
+	return c&^0x20 - 'A' + 10
+}

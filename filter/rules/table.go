@@ -1,0 +1,296 @@
+package rules
+
+import "time"
+
+const (
+	kib = int64(1) << 10
+	mib = int64(1) << 20
+)
+
+func ms(d time.Duration) int64 { return int64(d) }
+
+// root is the whole configuration. Its order is the order of the documentation.
+var root = &field{kind: kindObject, members: []*field{
+	{
+		name: "namespace", kind: kindString, required: true, min: 1, max: 128, form: formName,
+		meaning: "Names this enforcement point; part of every record's name. Gateways that share their keys share it.",
+	},
+	{name: "bridge", kind: kindObject, required: true, meaning: "How the bridge is reached.", members: []*field{
+		{
+			name: "cluster", kind: kindString, required: true, min: 1, max: 256, form: formCluster,
+			meaning: "Envoy cluster that batches are sent to.",
+		},
+		{
+			name: "wait_cluster", kind: kindString, min: 1, max: 256, form: formCluster, def: "`bridge.cluster`",
+			meaning: "Envoy cluster of the long polls of waiting requests.",
+			loss:    "Waiting requests share connections and circuit breakers with claims.",
+		},
+		{
+			name: "authority", kind: kindString, min: 1, max: 253, form: formCluster, def: "`oncewall`",
+			meaning: "`:authority` of the calls.",
+		},
+		{
+			name: "timeout", kind: kindDuration, min: ms(10 * time.Millisecond), max: ms(10 * time.Second), def: "`250ms`",
+			meaning: "Budget of one operation, from when it was queued, its one retry included. Then the rule's `unavailable` decides.",
+			loss:    "A store that needs longer counts as away.",
+		},
+	}},
+	{name: "envoy", kind: kindObject, meaning: "What Envoy is set to. It is not read from Envoy: a false statement here is not noticed at load.", members: []*field{
+		{
+			name: "allow_on_headers_stop_iteration", kind: kindBool, def: "`false`",
+			meaning: "Whether the filter's `allow_on_headers_stop_iteration` is set (Envoy 1.35 and later). Rules that read the request's body need it.",
+		},
+		{
+			name: "buffer_limit", kind: kindSize, min: kib, max: 64 * mib, def: "`1MiB`",
+			meaning: "The smallest of the listener's and the clusters' `per_connection_buffer_limit_bytes` and, for HTTP/2, `initial_stream_window_size`.",
+			loss:    "If Envoy's real limit is smaller, bodies between the two stall until a timeout.",
+		},
+	}},
+	{name: "issue", kind: kindObject, def: "no keys are issued", meaning: "Where this gateway issues keys.", members: []*field{
+		{
+			name: "path", kind: kindString, min: 2, max: 1024, form: formPath, def: "`/idempotency-keys`",
+			meaning: "Path of the POST that issues a key. It never reaches the backend.",
+		},
+	}},
+	{
+		name: "defaults", kind: kindObject, def: "none", members: shared(),
+		meaning: "Blocks for the rules that do not state them. A block that a rule states replaces the default block as a whole.",
+	},
+	{name: "rules", kind: kindList, required: true, min: 1, max: 1000, meaning: "The policies, by route.", elem: rule},
+}}
+
+// rule is one entry of rules.
+var rule = &field{kind: kindObject, members: append([]*field{
+	{
+		name: "name", kind: kindString, required: true, min: 1, max: 128, form: formName,
+		meaning: "Unique. Shown in metrics and logs.",
+	},
+	{
+		name: "scope", kind: kindString, min: 1, max: 128, form: formName, def: "`name`",
+		meaning: "Stable name under which the rule's keys live. Rules with one scope share their keys; they must agree on the kind of `principal` and on `key.issued`.",
+		loss:    "Renaming a rule without a scope forgets its keys: a retry of an old key runs again.",
+	},
+	{name: "previous_scopes", kind: kindList, refuse: notServed},
+	{name: "match", kind: kindObject, required: true, meaning: "The requests of the rule. All that is stated must hold.", members: []*field{
+		{
+			name: "methods", kind: kindList, min: 1, max: 32, def: "every method but GET, HEAD, OPTIONS and TRACE",
+			meaning: "Methods. Those of a request are compared without regard to case.",
+			elem:    &field{kind: kindString, min: 1, max: 32, form: formMethod},
+		},
+		{name: "path", kind: kindObject, required: true, meaning: "Exactly one of the two.", members: []*field{
+			{
+				name: "exact", kind: kindString, min: 1, max: 1024, form: formPath,
+				meaning: "The whole path.",
+			},
+			{
+				name: "prefix", kind: kindString, min: 1, max: 1024, form: formPath,
+				meaning: "The path's first segments: `/payments` covers `/payments` and `/payments/1`, not `/payments2`.",
+			},
+		}},
+	}},
+	{name: "key", kind: kindObject, def: "the header `idempotency-key`, required", meaning: "Where the idempotency key is.", members: []*field{
+		{
+			name: "from", kind: kindList, min: 1, max: 8, def: "`[{header: idempotency-key}]`",
+			meaning: "Sources; the first that is present is taken. An entry has one of `header` and `json`.",
+			elem: &field{kind: kindObject, members: []*field{
+				{
+					name: "header", kind: kindString, min: 1, max: 128, form: formHeader,
+					meaning: "Header name. Not `x-request-id`, which Envoy makes up anew for a retry.",
+				},
+				{
+					name: "json", kind: kindList, min: 1, max: 8,
+					meaning: "JSON pointer into the request's body, or a list of them, whose values are joined by `:`. Needs `envoy.allow_on_headers_stop_iteration`.",
+					elem:    &field{kind: kindString, min: 2, max: 256, form: formPointer},
+					alt:     &field{kind: kindString, min: 2, max: 256, form: formPointer},
+				},
+				{name: "query", kind: kindString, refuse: notServed},
+				{name: "cookie", kind: kindString, refuse: notServed},
+				{name: "path", kind: kindString, refuse: notServed},
+				{name: "jwt_claim", kind: kindString, refuse: notServed},
+			}},
+		},
+		{
+			name: "required", kind: kindBool, def: "`true`",
+			meaning: "`false` lets a request without a key through, unprotected.",
+		},
+		{
+			name: "issued", kind: kindBool, def: "`false`",
+			meaning: "`true` takes only keys that this gateway issued; needs `issue`.",
+			loss:    "A client may choose a weak key; it harms only itself, since keys belong to a principal.",
+		},
+		{
+			name: "max_length", kind: kindInteger, min: 1, max: 1024, def: "`255`",
+			meaning: "Longest key in bytes; a longer one is `key-invalid`.",
+		},
+	}},
+	{name: "fingerprint", kind: kindObject, def: "method, target and JSON body", meaning: "What a request asks for. The same key with another fingerprint is `key-reused`. Method and target are always part.", members: []*field{
+		{
+			name: "body", kind: kindChoice, def: "`json`",
+			meaning: "How the body is compared: `json` as canonical JSON, or as raw bytes where it is none; `raw` byte by byte; `none` not at all: the result is then replayed to a request with another body. `json` and `raw` need `envoy.allow_on_headers_stop_iteration`.",
+			choices: []choice{
+				{name: "json", value: int64(BodyJSON)}, {name: "raw", value: int64(BodyRaw)}, {name: "none", value: int64(BodyNone)},
+				{name: "form", refuse: notServed}, {name: "multipart", refuse: notServed},
+			},
+		},
+		{
+			name: "max_body", kind: kindSize, min: 1, max: 64 * mib, def: "the smaller of `1MiB` and `envoy.buffer_limit`",
+			meaning: "Largest request body that is read, at most `envoy.buffer_limit`. A larger one is `too-large`.",
+		},
+		{
+			name: "headers", kind: kindList, min: 0, max: 32, def: "none",
+			meaning: "Headers that are part of what a request asks for.",
+			loss:    "Two requests that differ in headers alone count as one.",
+			elem:    &field{kind: kindString, min: 1, max: 128, form: formHeader},
+		},
+		{name: "ignore", kind: kindList, refuse: notServed},
+	}},
+	{name: "durability", kind: kindObject, def: "what the store keeps by itself", meaning: "What must keep a claim before it is granted.", members: []*field{
+		{
+			name: "replicas", kind: kindInteger, min: 0, max: 0, def: "`0`", refuse: notServed + ": must be 0", inert: "0",
+			meaning: "Replicas that must hold a claim.",
+			loss:    "A Redis failover may lose an acknowledged claim: a retry then runs again.",
+		},
+		{
+			name: "ledger", kind: kindBool, def: "`false`", refuse: notServed + ": must be false", inert: "false",
+			meaning: "Whether a database decides about claims.",
+			loss:    "Lost or flushed Redis data forgets keys: a retry then runs again.",
+		},
+	}},
+	{
+		name: "mode", kind: kindChoice, def: "`enforce`",
+		meaning: "`off` leaves the requests of the rule alone; it then needs no more than `name` and `match`, and is the way to except a longer path. A spelling of the path under which another rule could be meant stays guarded by that one.",
+		choices: []choice{
+			{name: "enforce", value: int64(Enforce)}, {name: "off", value: int64(Off)},
+			{name: "observe", refuse: notServed},
+		},
+	},
+	{name: "streaming", kind: kindBool, refuse: notServed + ": must be false", inert: "false"},
+	{name: "serialize_by", kind: kindObject, refuse: notServed},
+	{name: "statuses", kind: kindObject, refuse: notServed},
+}, shared()...)}
+
+// shared returns the fields that a rule states or takes from defaults.
+func shared() []*field {
+	source := []*field{
+		{
+			name: "header", kind: kindString, min: 1, max: 128, form: formHeader,
+			meaning: "Header that something before this filter sets and that no client can set; needs `trusted: true`.",
+		},
+		{name: "trusted", kind: kindBool, def: "`false`", meaning: "States that the header above is out of a client's reach."},
+		{
+			name: "jwt_claim", kind: kindString, min: 1, max: 256, form: formText,
+			meaning: "Claim of a token that Envoy's jwt_authn has verified before this filter; dots lead into nested members. Needs `issuer`.",
+		},
+		{name: "issuer", kind: kindString, min: 1, max: 512, form: formText, meaning: "The token's `iss` must be this."},
+		{
+			name: "payload", kind: kindString, min: 1, max: 128, form: formText, def: "`payload`",
+			meaning: "jwt_authn's `payload_in_metadata`.",
+		},
+		{
+			name: "const", kind: kindString, min: 1, max: 256, form: formText,
+			meaning: "One principal for every request of the rule: for a route that only one party can call.",
+		},
+		{name: "peer_certificate", kind: kindString, refuse: notServed},
+	}
+	anonymous := &field{kind: kindChoice, choices: []choice{{name: "anonymous", value: 1}}}
+	return []*field{
+		{
+			name: "principal", kind: kindObject, alt: anonymous,
+			meaning: "Who a key belongs to: one of the sources below, or the word `anonymous`, under which whoever knows a key gets its result. Required of an enforcing rule.",
+			members: append([]*field{{
+				name: "from", kind: kindList, min: 1, max: 1,
+				meaning: "The same as a list, with one entry in this version.",
+				elem:    &field{kind: kindObject, members: source, alt: anonymous},
+			}}, source...),
+		},
+		{name: "in_flight", kind: kindObject, def: "reject", meaning: "What a concurrent request gets.", members: []*field{
+			{
+				name: "action", kind: kindChoice, def: "`reject`", meaning: "`reject`: 409 at once. `wait`: the result when it comes.",
+				choices: []choice{{name: "reject", value: int64(Reject)}, {name: "wait", value: int64(Wait)}},
+			},
+			{
+				name: "max_wait", kind: kindDuration, min: ms(time.Millisecond), max: ms(5 * time.Minute),
+				meaning: "Longest wait; required with `wait`, and not allowed with `reject`. It must be shorter than Envoy's `stream_idle_timeout`.",
+			},
+		}},
+		{name: "completed", kind: kindObject, def: "replay for 24h", meaning: "What a retry of a completed request gets.", members: []*field{
+			{
+				name: "action", kind: kindChoice, def: "`replay`", meaning: "`replay`: the recorded result. `reject`: 409 `key-used`.",
+				choices: []choice{{name: "replay", value: int64(Replay)}, {name: "reject", value: int64(Reject)}},
+			},
+			{
+				name: "ttl", kind: kindDuration, min: ms(time.Second), max: ms(720 * time.Hour), def: "`24h`",
+				meaning: "Life of a result.",
+				loss:    "A retry that comes later runs again, unless a tombstone is left or the key is an issued one.",
+			},
+			{
+				name: "tombstone_ttl", kind: kindDuration, min: 0, max: ms(8760 * time.Hour), def: "`0s`",
+				meaning: "How long after that the key is still known and refused with `key-expired`.",
+				loss:    "After `ttl` nothing is left of a client's key.",
+			},
+		}},
+		{name: "record", kind: kindObject, def: "the whole answer up to 256KiB, before the reply", meaning: "What is kept of an answer.", members: []*field{
+			{
+				name: "max_body", kind: kindSize, min: 0, max: 64 * mib, def: "the smaller of `256KiB` and `envoy.buffer_limit`",
+				meaning: "Largest response body that is kept, at most `envoy.buffer_limit`.",
+				loss:    "A larger answer passes and is not kept: its retries get `response-not-kept`.",
+			},
+			{
+				name: "when", kind: kindChoice, def: "`before_reply`",
+				meaning: "`before_reply`: the store knows of the execution before the client hears of it. `after_reply`: the client does not wait; a crash in between leaves the outcome unknown, and under `reacquire` the request may run again.",
+				choices: []choice{{name: "before_reply", value: int64(BeforeReply)}, {name: "after_reply", value: int64(AfterReply)}},
+			},
+			{
+				name: "body", kind: kindChoice, def: "`full`",
+				meaning: "`none` keeps only that the request was executed, with its status.",
+				loss:    "Response bodies are stored.",
+				choices: []choice{{name: "full", value: 1}, {name: "none", value: 0}},
+			},
+			{
+				name: "drop_headers", kind: kindList, min: 0, max: 64, def: "none",
+				meaning: "Response headers that are not recorded, beside the built-in list.",
+				elem:    &field{kind: kindString, min: 1, max: 128, form: formHeader},
+			},
+		}},
+		{
+			name: "upstream_timeout", kind: kindDuration, min: ms(time.Millisecond), max: ms(time.Hour),
+			meaning: "How long upstream may take. It replaces the route's timeout in both directions. Required of an enforcing rule.",
+		},
+		{
+			name: "envoy_retries", kind: kindChoice, def: "`off`",
+			meaning: "`off` switches the route's retries off. `route` leaves them: they must be limited to `connect-failure` and `refused-stream`, or one claim runs more than once.",
+			choices: []choice{{name: "off", value: int64(RetriesOff)}, {name: "route", value: int64(RetriesRoute)}},
+		},
+		{name: "recovery", kind: kindObject, meaning: "What may happen to a claim whose lease has ended without news. Required of an enforcing rule.", members: []*field{
+			{
+				name: "action", kind: kindChoice, required: true,
+				meaning: "`hold`: the key stays refused until probe, operator or ttl. `probe`: the reconciler asks the backend; until it has an answer, as `hold`. `reacquire`: the next retry runs, with a higher fence; needs `backend_checks_fence`.",
+				choices: []choice{
+					{name: "hold", value: int64(Hold)}, {name: "probe", value: int64(Probe)}, {name: "reacquire", value: int64(Reacquire)},
+				},
+			},
+			{
+				name: "lease", kind: kindDuration, min: ms(time.Millisecond), max: ms(24 * time.Hour), def: "`60s`",
+				meaning: "How long a claim is trusted without news. At least 2 x `bridge.timeout` + `upstream_timeout` + 500ms (clock skew) + 500ms (margin).",
+				loss:    "For so long a request whose gateway died blocks its retries.",
+			},
+			{
+				name: "max_attempts", kind: kindInteger, min: 1, max: 100, def: "`3`",
+				meaning: "How often a key is granted before it is held.",
+			},
+			{
+				name: "backend_checks_fence", kind: kindBool, def: "`false`",
+				meaning: "States that the backend refuses a request whose `Idempotency-Fence` is lower than one it has seen for the key. If it does not, `reacquire` may run a request twice.",
+			},
+			{name: "compensate", kind: kindString, refuse: notServed},
+		}},
+		{
+			name: "unavailable", kind: kindChoice,
+			meaning: "What happens while the store is away. `reject`: 503. `forward`: the request runs unprotected and is marked; every retry runs too, also of keys that were finished before. Required of an enforcing rule.",
+			choices: []choice{
+				{name: "reject", value: int64(UnavailableReject)}, {name: "forward", value: int64(UnavailableForward)},
+				{name: "local", refuse: notServed},
+			},
+		},
+	}
+}
