@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/oncewall/oncewall/bridge/config"
+	"github.com/oncewall/oncewall/bridge/naming"
+	"github.com/oncewall/oncewall/bridge/server"
+)
+
+// serve runs the bridge until SIGTERM or SIGINT.
+func serve(args, environ []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	file := flags.String("config", "", "YAML `file`; without it defaults and environment alone")
+	dev := flags.Bool("dev", false, "loopback only; without a configured store, an embedded one that forgets everything at exit")
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return exitOK
+		}
+		return exitUsage
+	}
+	if flags.NArg() > 0 {
+		fmt.Fprintf(stderr, "oncewall serve: unexpected argument %q\n", flags.Arg(0))
+		return exitUsage
+	}
+	cfg, err := loadConfig(*file, *dev, environ)
+	if err != nil {
+		fmt.Fprintln(stderr, err)
+		return exitUsage
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	log := slog.New(slog.NewJSONHandler(stdout, nil))
+	if err := serveConfig(ctx, cfg, log); err != nil {
+		log.Error("bridge failed", "error", err)
+		return exitFailed
+	}
+	return exitOK
+}
+
+func loadConfig(file string, dev bool, environ []string) (*config.Config, error) {
+	options := config.Options{Environ: environ, Dev: dev}
+	if file != "" {
+		var err error
+		if options.YAML, err = os.ReadFile(file); err != nil {
+			return nil, fmt.Errorf("config: %w", err)
+		}
+	}
+	return config.Load(options)
+}
+
+func serveConfig(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
+	for _, w := range cfg.Warnings {
+		log.Warn("configuration", "remark", w)
+	}
+	keys, err := naming.NewRing(cfg.Naming...)
+	if err != nil {
+		return err
+	}
+	dataTLS, err := cfg.TLS.Server()
+	if err != nil {
+		return err
+	}
+	// The listeners come first: a port that is taken must not cost a store.
+	data, err := net.Listen("tcp", cfg.Listen)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	defer data.Close()
+	admin, err := net.Listen("tcp", cfg.AdminListen)
+	if err != nil {
+		return fmt.Errorf("admin_listen: %w", err)
+	}
+	defer admin.Close()
+	st, err := openStore(ctx, cfg, log)
+	if err != nil {
+		return err
+	}
+	srv, err := server.New(server.Config{
+		Store:         st,
+		Keys:          keys,
+		Secrets:       cfg.Secrets,
+		MaxBatchBytes: cfg.Limits.MaxBatchBytes,
+		MaxInFlight:   cfg.Limits.MaxInFlight,
+		MaxLease:      cfg.Limits.MaxLease,
+		MaxTTL:        cfg.Limits.MaxTTL,
+		MaxTombstone:  cfg.Limits.MaxTombstone,
+		IssueLife:     cfg.IssueLife,
+		DrainTimeout:  cfg.DrainTimeout,
+		Delay:         cfg.Delay,
+		ClockOffset:   cfg.ClockOffset,
+		Log:           log,
+		Version:       version,
+	})
+	if err != nil {
+		return err
+	}
+	settled, err := srv.Run(ctx, data, admin, dataTLS)
+	if settled {
+		st.Close()
+	}
+	return err
+}
