@@ -68,15 +68,12 @@ func (w *writer) token() {
 	}
 }
 
-// verbatim writes bytes of the body that are canonical as they stand. They are
-// copied even where they could be hashed in place: the hash is an interface, and
-// what reaches it directly would move the whole index to the heap.
+// verbatim writes bytes of the body that are canonical as they stand.
 func (w *writer) verbatim(b []byte) {
-	for w.hashes && len(w.out)+len(b) > flushBytes+flushBytes/4 {
-		n := min(flushBytes, len(b))
-		w.out = append(w.out, b[:n]...)
-		b = b[n:]
+	if w.hashes && len(b) >= flushBytes {
 		w.flush()
+		w.hash.Write(b)
+		return
 	}
 	w.out = append(w.out, b...)
 }

@@ -43,8 +43,8 @@ type frame struct {
 	at       uint32 // build: where its members begin in open; emit: the member that is being written
 }
 
-// indexRoom is memory for the index of an ordinary body, meant for the caller's
-// stack.
+// indexRoom is memory for the index of an ordinary body, in one allocation. Past
+// it the slices grow by themselves.
 type indexRoom struct {
 	members, open [48]member
 	objects       [16]object
