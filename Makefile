@@ -1,0 +1,130 @@
+# Two commands do everything on a fresh machine with Go, git and bash:
+#
+#   make demo   build, start everything on loopback, play the story, end it
+#   make test   build, then run every test
+#
+# What else is needed is installed by them: pinned tools into build/out, Debian
+# packages with apt-get where they are missing and the user is root (else the
+# package is named). Nothing is written outside build/out and Go's own caches,
+# and nothing that was started stays, except by `make up`.
+
+SHELL := /bin/bash -eu -o pipefail
+.DEFAULT_GOAL := build
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+
+# The environment decides how tools behave nowhere else: no workspace of a
+# parent folder, no flags of the user's.
+export GOWORK := off
+export GOFLAGS :=
+
+OUT := build/out
+GO := go
+TOOL := $(GO) tool -modfile=build/tools/go.mod
+WASM_ENV := GOOS=wasip1 GOARCH=wasm
+
+.PHONY: help build wasm binaries demo up down test test-unit test-wasm test-plugin test-e2e \
+	check lint generate fuzz bench envoy envoy-old redis clean FORCE
+
+help: ## this list, and the variables that the stack reads
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@sed -n 's/^#> \{0,1\}//p' Makefile
+
+#>
+#> Variables of make up, make demo and the stack under tests:
+#>   GATEWAY_PORT 10000  ENVOY_ADMIN_PORT 9901  BRIDGE_PORT 8081  BRIDGE_ADMIN_PORT 8082
+#>   SHOP_PORT 8090      REDIS_PORTS 7000-7005
+#>   STORE=embedded|cluster   CONCURRENCY=n (Envoy workers)   ENVOY=path
+#>   GATEWAYS=n (next ports)  BRIDGES=n (next pairs of ports; needs STORE=cluster)
+#>   EDGE=1  a plain Envoy before the gateways, at GATEWAY_PORT+10
+#>   INNER=1 a plain Envoy between gateway and shop, at GATEWAY_PORT+20
+#>   BARE=1  a listener without the filter, at GATEWAY_PORT+100
+#>   RULES=file.json  BRIDGE_CONFIG=file.yaml  ENVOY_PATCH=file.yaml (see envoy/README.md)
+#>   for fault tests: REDIS_VIA  BRIDGE_CLOCK_OFFSET  BRIDGE_DELAY  ISSUE_LIFE  DEBUG=1
+
+build: wasm binaries ## the plugin and the programs (the default)
+
+wasm: $(OUT)/oncewall.wasm ## the plugin
+
+binaries: $(OUT)/oncewall $(OUT)/shop $(OUT)/stack
+
+# Go knows best what has to be built again.
+FORCE:
+
+$(OUT):
+	@mkdir -p $@
+
+# The output file keeps its time when nothing changed, so that a running Envoy's
+# file is not replaced under it.
+$(OUT)/oncewall.wasm: FORCE | $(OUT)
+	@cd plugin && $(WASM_ENV) $(GO) build -buildmode=c-shared -trimpath -ldflags=-s -o ../$@.new .
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+$(OUT)/oncewall: FORCE | $(OUT)
+	@$(GO) build -trimpath -o $@ ./bridge/cmd/oncewall
+
+$(OUT)/shop: FORCE | $(OUT)
+	@$(GO) build -trimpath -o $@ ./testenv/shop/cmd/shop
+
+$(OUT)/stack: FORCE | $(OUT)
+	@$(GO) build -trimpath -o $@ ./testenv/stack/cmd/stack
+
+$(OUT)/wasmtest: FORCE | $(OUT)
+	@$(GO) build -trimpath -o $@ ./testenv/wasmtest
+
+$(OUT)/story: FORCE | $(OUT)
+	@$(GO) build -trimpath -o $@ ./testenv/story/cmd/story
+
+envoy: ## installs the pinned Envoy, unless $ENVOY or PATH has one
+	@build/envoy.sh
+
+envoy-old: ## installs the oldest Envoy that is tested
+	@build/envoy.sh 1.36.2
+
+redis: ## installs redis-server where it is missing
+	@build/redis.sh
+
+demo: build envoy $(OUT)/story ## builds everything, plays the story through the real Envoy
+	@$(OUT)/story
+
+up: build envoy ## starts the stack and leaves it running
+	@if [ "$${STORE:-}" = cluster ]; then build/redis.sh >/dev/null; fi
+	@$(OUT)/stack up
+
+down: $(OUT)/stack ## ends the stack, and whatever else listens on its ports
+	@$(OUT)/stack down
+
+# Tests are told where the Envoy is, so that none of them looks for it anew.
+test: build envoy redis test-unit test-wasm test-plugin test-e2e ## every test
+
+# The data race detector where goroutines share state: the bridge and the stack.
+test-unit:
+	$(GO) test ./filter/... ./testenv/lint/... ./testenv/shop/... ./testenv/wasmtest/...
+	$(GO) test -race ./bridge/...
+	$(GO) test ./testenv/stack/... ./testenv/rediscluster/...
+
+# The core once more, as it runs in Envoy: compiled to wasip1, under wazero.
+test-wasm: $(OUT)/wasmtest
+	$(WASM_ENV) $(GO) test -exec "$(CURDIR)/$(OUT)/wasmtest" ./filter/...
+
+test-plugin: wasm
+	cd plugin && $(GO) vet ./... && $(GO) test ./...
+
+test-e2e: build envoy redis
+	$(GO) test -count=1 ./testenv/e2e/... ./testenv/story/...
+
+bench: build envoy redis ## cost of a request beside bare proxying
+	@$(GO) run ./testenv/bench/cmd/bench
+
+check: ## formatting, vet, staticcheck, import rules, links, generated files
+	@build/check.sh
+
+generate: ## writes the generated files again
+	@build/generate.sh
+
+FUZZTIME ?= 30s
+fuzz: ## every fuzz target for FUZZTIME (30s)
+	@build/fuzz.sh $(FUZZTIME)
+
+clean: down ## ends the stack and removes build/out
+	rm -rf $(OUT)

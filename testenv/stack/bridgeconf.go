@@ -1,0 +1,64 @@
+package stack
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Variables that carry secrets to the bridge; the first one goes to Envoy too.
+const (
+	bridgeSecretEnv = "ONCEWALL_BRIDGE_SECRET"
+	namingSecretEnv = "ONCEWALL_NAMING_SECRET"
+)
+
+// bridgeEnv returns the environment of a bridge. The file of the options is
+// passed to it untouched, so that the bridge judges the user's own text; what
+// belongs to the stack overrides fields by the bridge's own variables.
+func (s *Stack) bridgeEnv(port, admin int, bridgeSecret, namingSecret string) []string {
+	// A user may override fields as in production.
+	var env []string
+	for _, line := range os.Environ() {
+		if strings.HasPrefix(line, "ONCEWALL_") {
+			env = append(env, line)
+		}
+	}
+	set := map[string]string{
+		bridgeSecretEnv:         bridgeSecret,
+		namingSecretEnv:         namingSecret,
+		"ONCEWALL_LISTEN":       Addr(port),
+		"ONCEWALL_ADMIN_LISTEN": Addr(admin),
+	}
+	// A file that cannot be read here is the bridge's to refuse.
+	file, _ := readYAML(s.opts.BridgeConfig)
+	if walk(map[string]any(file), []any{"secrets", "bridge"}) == nil {
+		set["ONCEWALL_SECRETS_BRIDGE_ENV"] = bridgeSecretEnv
+	}
+	if walk(map[string]any(file), []any{"secrets", "naming"}) == nil {
+		set["ONCEWALL_SECRETS_NAMING_0_ID"] = "stack"
+		set["ONCEWALL_SECRETS_NAMING_0_ENV"] = namingSecretEnv
+	}
+	if s.opts.Store == Cluster {
+		addrs := s.opts.RedisVia
+		if len(addrs) == 0 {
+			addrs = s.Redis()
+		}
+		set["ONCEWALL_STORE_REDIS_MODE"] = "cluster"
+		set["ONCEWALL_STORE_REDIS_ADDRESSES"] = strings.Join(addrs, ",")
+	}
+	for name, d := range map[string]time.Duration{
+		"BRIDGE_CLOCK_OFFSET": s.opts.BridgeClockOffset,
+		"BRIDGE_DELAY":        s.opts.BridgeDelay,
+		"ISSUE_LIFE":          s.opts.IssueLife,
+	} {
+		if d != 0 {
+			set[name] = d.String()
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		env = append(env, name+"="+set[name])
+	}
+	return env
+}

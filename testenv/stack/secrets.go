@@ -1,0 +1,48 @@
+package stack
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Files of secrets below the stack's folder. They live from the first start to
+// Down, so that a part that is started later has the same ones.
+const (
+	bridgeSecretFile = "bridge.secret"
+	namingSecretFile = "naming.secret"
+)
+
+// secret returns the secret in a file of dir, and makes it on first use: 32
+// random bytes in hex, readable by the user alone.
+func secret(dir, name string) (string, error) {
+	file := filepath.Join(dir, name)
+	b, err := os.ReadFile(file)
+	if err == nil {
+		return strings.TrimSpace(string(b)), nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	key := make([]byte, 32)
+	if _, err := rand.Read(key); err != nil {
+		return "", fmt.Errorf("secret: %w", err)
+	}
+	s := hex.EncodeToString(key)
+	return s, os.WriteFile(file, []byte(s+"\n"), 0o600)
+}
+
+// removeSecrets ends the life of a stack's secrets.
+func removeSecrets(dir string) error {
+	for _, name := range []string{bridgeSecretFile, namingSecretFile} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
