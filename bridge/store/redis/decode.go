@@ -1,0 +1,100 @@
+package redis
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"github.com/oncewall/oncewall/bridge/store"
+	"github.com/oncewall/oncewall/filter/wire"
+)
+
+var (
+	errAnswer = errors.New("redis: script: answer of an unknown form")
+	errLate   = fmt.Errorf("%w: no answer before the deadline", store.ErrUnavailable)
+	errBusy   = fmt.Errorf("%w: too many operations are waiting for one node", store.ErrUnavailable)
+	errPassed = fmt.Errorf("%w: the deadline passed before the operation began", store.ErrUnavailable)
+)
+
+func unavailable(err error) store.Reply {
+	return store.Reply{Err: fmt.Errorf("%w: %w", store.ErrUnavailable, err)}
+}
+
+// noScript reports that the node does not know the script: nothing was done.
+func noScript(r rueidis.RedisResult) bool {
+	e, ok := rueidis.IsRedisErr(r.Error())
+	return ok && e.IsNoScript()
+}
+
+// answer reads the tuple that a script's header describes.
+type answer struct {
+	items []rueidis.RedisMessage
+	bad   bool
+}
+
+func (a *answer) int(i int) int64 {
+	if i >= len(a.items) {
+		return 0
+	}
+	v, err := a.items[i].AsInt64()
+	if err != nil {
+		a.bad = true
+	}
+	return v
+}
+
+func (a *answer) micros(i int) time.Duration { return time.Duration(a.int(i)) * time.Microsecond }
+
+func (a *answer) bytes(i int) []byte {
+	if i >= len(a.items) {
+		a.bad = true
+		return nil
+	}
+	v, err := a.items[i].AsBytes()
+	if err != nil {
+		a.bad = true
+	}
+	return v
+}
+
+func decode(res rueidis.RedisResult) store.Reply {
+	items, err := res.ToArray()
+	if err != nil {
+		return unavailable(err)
+	}
+	a := answer{items: items}
+	r := store.Reply{Code: wire.Code(a.int(0))}
+	switch r.Code {
+	case wire.OK:
+		r.Restored = a.int(1) == 1
+		r.Lease = a.micros(2)
+	case wire.Created:
+		r.Fence = uint64(a.int(1))
+		r.Lease = a.micros(2)
+		r.Attempt = uint32(a.int(3))
+		r.Takeover = a.int(4) == 1
+	case wire.Replayed, wire.KeyUsed, wire.ResponseNotKept:
+		r.Status = uint16(a.int(1))
+		r.Age = a.micros(2)
+		r.Remaining = a.micros(3)
+		if r.Code == wire.Replayed {
+			r.Result = a.bytes(4)
+		}
+	case wire.InFlight, wire.OutcomeUnknown:
+		r.RetryAfter = a.micros(1)
+		r.Age = a.micros(2)
+	case wire.KeyReused:
+		r.Fingerprint = a.bytes(1)
+	case wire.Issued:
+		r.Remaining = a.micros(1)
+	case wire.KeyExpired, wire.Stale, wire.Lapsed:
+	default:
+		a.bad = true
+	}
+	if a.bad {
+		return unavailable(errAnswer)
+	}
+	return r
+}

@@ -1,0 +1,94 @@
+-- claim: become the owner of a key, or learn why not.
+--
+-- ARGV 1 owner, 2 policy, 3 fingerprint ('' is not tested), 4 clock skew (us)
+-- returns {CREATED, fence, lease left (us), attempt, takeover 0|1}
+--      or {REPLAYED, status, age (us), life left (us), result}
+--      or {USED | NOTKEPT, status, age, life left}
+--      or {INFLIGHT | UNKNOWN, retry after (us), age}; 0: no honest value exists
+--      or {REUSED, the record's fingerprint} or {EXPIRED} {STALE} {LAPSED}
+--
+-- Run again by the same owner it answers the same claim with the same fence and
+-- the same end of its lease, so a lost answer costs nothing.
+
+local owner, caller, fp, skew = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+local r = load()
+local p = stricter(r, caller)
+
+local function grant(attempts, maybe, fresh)
+  r.fe = math.max(r.fe + 1, now)
+  r.st, r.ow, r.ca, r.le, r.po = 'P', owner, now, now + p.lease * 1000, pack(p)
+  r.at, r.mb = attempts, maybe
+  r.nw, r.ns, r.hd, r.sc, r.ex = nil, nil, nil, nil, 0
+  if fp ~= '' then r.fp = fp end
+  save(r, unresolved(r, p), fresh)
+  index(r)
+  return {CREATED, r.fe, r.le - now, attempts, maybe and 1 or 0}
+end
+
+if not r.st then
+  if p.iss then return {EXPIRED} end
+  return grant(1, nil, true)
+end
+
+if fp ~= '' and r.fp ~= '' and r.fp ~= fp then return {REUSED, r.fp} end
+local age = math.max(now - r.ca, 0)
+
+if final(r) and now >= r.ex then
+  -- Past its life: a tombstone, or (none wanted) a record that Redis is about to
+  -- drop. The fence keeps growing over it.
+  if p.tomb > 0 or p.iss then return {EXPIRED} end
+  r.fp, r.kx, r.po = '', 0, nil
+  p = policy(caller)
+  return grant(1, nil)
+end
+
+if r.st == 'C' then
+  local left = r.ex - now
+  if p.rej then return {USED, tonumber(r.sc), age, left} end
+  local result = redis.call('GET', R)
+  if result then return {REPLAYED, tonumber(r.sc), age, left, result} end
+  return {NOTKEPT, tonumber(r.sc), age, left}
+end
+
+if r.st == 'I' then
+  if r.ow == owner then return {STALE} end
+  if now >= r.kx then return {EXPIRED} end
+  return grant(1, nil)
+end
+
+if r.st == 'R' then
+  if r.ow == owner then return {STALE} end
+  if p.iss then return {EXPIRED} end
+  return grant(1, nil)
+end
+
+-- A claim from the future: the clock was set back by a failover. Its lease
+-- starts once more on the clock that is there now.
+if r.ca > now + skew and not over(r) then
+  r.ca, r.le, age = now, now + p.lease * 1000, 0
+  redis.pcall('HSET', K, 'ca', int(r.ca), 'le', int(r.le))
+end
+local retry = math.min(math.max(r.le - now, 0), p.lease * 1000)
+
+if r.st == 'E' then
+  if not over(r) then return {INFLIGHT, retry, age} end
+  return {NOTKEPT, tonumber(r.sc), age, r.ex - now}
+end
+
+-- P or U
+local mine = r.st == 'P' and r.ow == owner
+if mine or not over(r) then
+  touch(r)
+  if mine and over(r) then return {LAPSED} end
+  if mine then return {CREATED, r.fe, r.le - now, r.at, r.mb and 1 or 0} end
+  return {r.st == 'P' and INFLIGHT or UNKNOWN, retry, age}
+end
+if r.nw then
+  seal(r, p)
+  return {NOTKEPT, tonumber(r.sc), age, r.ex - now}
+end
+if p.rec == 3 and not r.hd and (p.max == 0 or r.at < p.max) then
+  return grant(r.at + 1, '1')
+end
+touch(r)
+return {UNKNOWN, 0, age}

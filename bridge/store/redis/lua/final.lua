@@ -1,0 +1,66 @@
+-- final: executed and complete. The final word on a key: upstream answered.
+--
+-- ARGV 1 owner, 2 fence (0: not known), 3 policy, 4 fingerprint ('': not known),
+--      5 'E' executed or 'C' complete, 6 status, 7 '1' when a result still
+--      follows an executed, 8 the result, an envelope ('': not kept)
+-- returns {OK, restored 0|1} or {STALE}
+--
+-- An older owner's success on a live claim is noted there, and the key is never
+-- granted again. On anything that is not live it is the final word itself.
+-- When memory is full the word is kept and the result is not.
+-- Run again by the same owner it answers the same and changes nothing more.
+
+local owner, fence, caller, fp = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
+local kind, status, coming, result = ARGV[5], ARGV[6], ARGV[7] == '1', ARGV[8]
+local success = string.sub(status, 1, 1) == '2'
+local r = load()
+local me = r.ow == owner
+local p = stricter(r, caller)
+
+local function become()
+  if kind == 'C' then
+    local life = int(math.max(p.ttl, ms(r.kx - now), 1))
+    local kept = result ~= '' and redis.pcall('SET', R, result, 'PX', life)
+    -- A result that another answer left behind must never be replayed as this one.
+    if not kept or kept.err then redis.call('DEL', R) end
+  end
+  unindex()
+  local fresh = not r.st
+  if fresh or r.st == 'R' or r.st == 'I' then r.ca = now end
+  r.st, r.ow, r.fe, r.sc = kind, owner, math.max(r.fe, fence), status
+  r.le = (kind == 'E' and coming) and now + p.lease * 1000 or 0
+  if fp ~= '' then r.fp = fp end
+  save(r, settle(r, p))
+end
+
+if final(r) then
+  if not me then return {STALE} end
+  if now < r.ex and r.st == 'E' then
+    if kind == 'C' then
+      become()
+    elseif not coming and not over(r) then
+      redis.call('HDEL', K, 'le')
+    end
+  end
+  return {OK, 0}
+end
+
+local current = me and (fence == r.fe or fence == 0)
+
+if r.st == 'P' then
+  if current or fence > r.fe then
+    become()
+    return {OK, 0}
+  end
+  if success and not r.nw then
+    redis.call('HDEL', K, 'nw')
+    redis.call('HSET', K, 'nw', owner, 'ns', status)
+  end
+  touch(r)
+  return {STALE}
+end
+
+if fence < r.fe and not current and not success then return {STALE} end
+local restored = r.st == 'U' and 0 or 1
+become()
+return {OK, restored}

@@ -1,0 +1,44 @@
+-- unknown: the request was forwarded and no complete answer came.
+--
+-- ARGV 1 owner, 2 fence (0: not known), 3 policy, 4 fingerprint ('': not known)
+-- returns {OK, restored 0|1} or {STALE}
+--
+-- On a record that was lost or fell back behind this owner's fence it makes the
+-- record again; an issued key's is then held, since what else was lost with it
+-- is not known.
+-- Run again by the same owner it answers the same and changes nothing more.
+
+local owner, fence, caller, fp = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
+local r = load()
+local me = r.ow == owner
+local p = stricter(r, caller)
+
+if final(r) then return {me and OK or STALE, 0} end
+if r.st == 'U' then
+  touch(r)
+  return {me and OK or STALE, 0}
+end
+
+local current = me and (fence == r.fe or fence == 0)
+if r.st and not current and fence <= r.fe then return {STALE} end
+
+if r.nw then
+  r.fe = math.max(r.fe, fence)
+  seal(r, p)
+  return {OK, 0}
+end
+
+redis.call('HDEL', K, 'nw') -- lets the rest pass when memory is full
+local restored = 0
+if not (r.st == 'P' and current) then
+  restored = 1
+  -- What this owner sent is one attempt more than a fallen-back claim knows of.
+  r.at = r.st == 'P' and r.at + 1 or 1
+  r.ow, r.fe, r.ca, r.le = owner, math.max(r.fe, fence), now, now + p.lease * 1000
+  if p.iss then r.hd = '1' end
+  if fp ~= '' then r.fp = fp end
+end
+r.st, r.po = 'U', pack(p)
+save(r, unresolved(r, p))
+index(r)
+return {OK, restored}

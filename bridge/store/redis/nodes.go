@@ -1,0 +1,93 @@
+package redis
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/rueidis"
+)
+
+const (
+	refreshEvery = 5 * time.Second
+	// maxWaiting bounds the pipelines that wait for one node, so that a node
+	// which hangs does not hold ever more memory. It is well above what a bridge
+	// needs: one pipeline carries a whole batch's operations for the node.
+	maxWaiting = 512
+)
+
+// A node is one master, as far as this process knows.
+type node struct {
+	id      string
+	bucket  int           // one of its buckets
+	waiting *atomic.Int32 // pipelines that have not answered; outlives a layout
+}
+
+// layout is a guess at which master holds which bucket. It only decides which
+// operations share a pipeline: where a command really goes is the client's
+// business, which follows the cluster's redirections.
+type layout struct {
+	nodes []*node
+	of    [Buckets]*node
+}
+
+func oneNode() *layout {
+	n := &node{id: "master", waiting: new(atomic.Int32)}
+	l := &layout{nodes: []*node{n}}
+	for b := range l.of {
+		l.of[b] = n
+	}
+	return l
+}
+
+// learn asks the cluster for its slots. Nodes that old knew keep their counts.
+func learn(ctx context.Context, c rueidis.Client, old *layout) (*layout, error) {
+	ranges, err := c.Do(ctx, c.B().ClusterSlots().Build()).ToArray()
+	if err != nil {
+		return nil, fmt.Errorf("redis: cluster slots: %w", err)
+	}
+	var owner [16384]*node
+	counts := map[string]*atomic.Int32{}
+	for _, n := range old.nodes {
+		counts[n.id] = n.waiting
+	}
+	seen := map[string]*node{}
+	for _, r := range ranges {
+		parts, err := r.ToArray()
+		if err != nil || len(parts) < 3 {
+			return nil, errAnswer
+		}
+		from, _ := parts[0].AsInt64()
+		to, _ := parts[1].AsInt64()
+		master, err := parts[2].ToArray()
+		if err != nil || len(master) < 3 || from < 0 || to > 16383 {
+			return nil, errAnswer
+		}
+		id, _ := master[2].ToString()
+		n := seen[id]
+		if n == nil {
+			n = &node{id: id, bucket: -1, waiting: counts[id]}
+			if n.waiting == nil {
+				n.waiting = new(atomic.Int32)
+			}
+			seen[id] = n
+		}
+		for s := from; s <= to; s++ {
+			owner[s] = n
+		}
+	}
+	l := &layout{}
+	rest := &node{id: "none", waiting: new(atomic.Int32)}
+	for b := range l.of {
+		n := owner[slot(b)]
+		if n == nil {
+			n = rest
+		} else if n.bucket < 0 {
+			n.bucket = b
+			l.nodes = append(l.nodes, n)
+		}
+		l.of[b] = n
+	}
+	return l, nil
+}

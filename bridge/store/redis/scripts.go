@@ -1,0 +1,48 @@
+package redis
+
+import (
+	"crypto/sha1"
+	_ "embed"
+	"encoding/hex"
+
+	"github.com/oncewall/oncewall/filter/wire"
+)
+
+var (
+	//go:embed lua/prelude.lua
+	prelude string
+	//go:embed lua/issue.lua
+	issueLua string
+	//go:embed lua/claim.lua
+	claimLua string
+	//go:embed lua/final.lua
+	finalLua string
+	//go:embed lua/release.lua
+	releaseLua string
+	//go:embed lua/unknown.lua
+	unknownLua string
+	//go:embed lua/renew.lua
+	renewLua string
+)
+
+// A script is sent by its digest; a node that does not know it answers NOSCRIPT
+// and is sent the text.
+type script struct{ text, sha string }
+
+func newScript(body string) *script {
+	text := prelude + "\n" + body
+	sum := sha1.Sum([]byte(text))
+	return &script{text: text, sha: hex.EncodeToString(sum[:])}
+}
+
+var scripts = func() (s [wire.Renew + 1]*script) {
+	final := newScript(finalLua)
+	s[wire.Issue] = newScript(issueLua)
+	s[wire.Claim] = newScript(claimLua)
+	s[wire.Executed] = final
+	s[wire.Complete] = final
+	s[wire.Release] = newScript(releaseLua)
+	s[wire.Unknown] = newScript(unknownLua)
+	s[wire.Renew] = newScript(renewLua)
+	return s
+}()
