@@ -1,0 +1,317 @@
+package filter
+
+import (
+	"time"
+
+	"github.com/oncewall/oncewall/filter/wire"
+)
+
+// Bounds of the traffic to the bridge, per worker.
+const (
+	// maxFlights bounds the batches under way.
+	maxFlights = 8
+	// batchPatience is how long an operation waits behind a batch under way
+	// before another batch leaves.
+	batchPatience = 5 * time.Millisecond
+	// minTry is the least budget with which a try is worth sending.
+	minTry = 2 * time.Millisecond
+	// operationOverhead is what an operation takes on the wire beside its texts.
+	operationOverhead = 64
+)
+
+// task is one operation on its way to an answer.
+//
+// A claim, issue or renew has a deadline and at most two tries within it.
+// Everything that settles a claim is repeated until the bridge acknowledges it
+// (settle.go); its deadline only tells when a stream that holds its response
+// stops waiting.
+type task struct {
+	op       wire.Operation
+	rule     *Rule
+	stream   *Stream // who is told of the answer; nil: nobody
+	queued   int64   // when it entered the queue for the try under way
+	deadline int64
+	due      int64 // of the next try, while it waits for that
+	tries    int   // tries that have failed
+	size     int
+	settles  bool
+	dropped  bool // a later operation of the same owner took its place
+}
+
+func (t *task) measure() {
+	o := &t.op
+	t.size = operationOverhead + len(o.Scope) + len(o.Principal) + len(o.Key) + len(o.Owner) + len(o.Fingerprint) + len(o.Result)
+}
+
+// budget is what the next try may take: half of the whole for the first try, so
+// that the second has the rest; a whole timeout for the later tries of an
+// operation that must be acknowledged.
+func (t *task) budget(now int64, timeout time.Duration) time.Duration {
+	switch t.tries {
+	case 0:
+		return min(timeout/2, time.Duration(t.deadline-now))
+	case 1:
+		return time.Duration(t.deadline - now)
+	}
+	return timeout
+}
+
+// flight is one batch under way.
+type flight struct {
+	id    uint32
+	tasks []*task
+	sent  int64
+	buf   []byte
+}
+
+// batcher queues operations and sends them in batches. While a batch is under
+// way new operations queue, and leave together when it returns; an idle worker
+// sends at once. Retries queue apart: their smaller budget must not shorten
+// the callout of fresh operations.
+type batcher struct {
+	fresh   []*task
+	retries []*task
+	flights []*flight
+	spare   []*flight
+	nextID  uint32
+	scratch wire.Batch
+	answer  wire.Answer
+}
+
+func (b *batcher) idle() bool {
+	return len(b.fresh) == 0 && len(b.retries) == 0 && len(b.flights) == 0
+}
+
+// enqueue puts a task where its next try leaves from.
+func (w *Worker) enqueue(now int64, t *task) {
+	t.queued = now
+	if t.tries == 0 {
+		w.b.fresh = append(w.b.fresh, t)
+	} else {
+		w.b.retries = append(w.b.retries, t)
+	}
+}
+
+// pump sends what may leave now.
+func (w *Worker) pump(now int64) {
+	b := &w.b
+	for len(b.flights) < maxFlights {
+		q := &b.fresh
+		if len(b.retries) > 0 {
+			q = &b.retries
+		}
+		if len(*q) == 0 || len(b.flights) > 0 && time.Duration(now-(*q)[0].queued) < batchPatience {
+			return
+		}
+		w.send(now, q)
+	}
+}
+
+// send makes one batch from the head of a queue and emits its callout.
+func (w *Worker) send(now int64, q *[]*task) {
+	b := &w.b
+	f := b.newFlight()
+	budget := w.cfg.Bridge.Timeout
+	n, size := 0, 0
+	var expired []*task
+	for _, t := range *q {
+		if len(f.tasks) == wire.MaxOperations || len(f.tasks) > 0 && size+t.size > wire.MaxBatchBytes {
+			break
+		}
+		n++
+		if t.dropped {
+			w.forget(t)
+			continue
+		}
+		try := t.budget(now, w.cfg.Bridge.Timeout)
+		if try < minTry {
+			if !t.settles {
+				expired = append(expired, t)
+				continue
+			}
+			try = w.cfg.Bridge.Timeout
+		}
+		budget = min(budget, try)
+		size += t.size
+		f.tasks = append(f.tasks, t)
+	}
+	rest := copy(*q, (*q)[n:])
+	clear((*q)[rest:])
+	*q = (*q)[:rest]
+	if len(f.tasks) > 0 {
+		f.sent = now
+		w.encode(f, budget)
+		b.flights = append(b.flights, f)
+		w.count(MetricCallout)
+		w.emit(Effect{Kind: Call, Call: CallEffect{ID: f.id, TimeoutMS: uint32(budget / time.Millisecond), Body: f.buf}})
+	} else {
+		b.recycle(f)
+	}
+	for _, t := range expired {
+		w.failed(now, t)
+	}
+}
+
+// encode writes a flight's batch into its buffer. Each rule's policy is written
+// once.
+func (w *Worker) encode(f *flight, budget time.Duration) {
+	s := &w.b.scratch
+	s.Namespace = w.cfg.Namespace
+	s.Policies, s.Ops = s.Policies[:0], s.Ops[:0]
+	for _, t := range f.tasks {
+		r := t.rule
+		if r.batch != f.id {
+			r.batch, r.slot = f.id, uint16(len(s.Policies))
+			s.Policies = append(s.Policies, r.policy)
+		}
+		op := t.op
+		op.Policy = r.slot
+		op.BudgetMS = uint32(budget / time.Millisecond)
+		s.Ops = append(s.Ops, op)
+	}
+	var err error
+	if f.buf, err = wire.AppendBatch(f.buf[:0], s); err != nil {
+		// The encoder fails on nothing that a Batch can hold.
+		panic(err)
+	}
+	clear(s.Ops)
+}
+
+func (b *batcher) newFlight() *flight {
+	b.nextID++
+	if b.nextID == 0 {
+		b.nextID++ // 0 is the number that no rule's batch has
+	}
+	if n := len(b.spare); n > 0 {
+		f := b.spare[n-1]
+		b.spare = b.spare[:n-1]
+		f.id = b.nextID
+		return f
+	}
+	return &flight{id: b.nextID}
+}
+
+// recycle keeps a flight for reuse, unless a single large result made its
+// buffer large.
+func (b *batcher) recycle(f *flight) {
+	clear(f.tasks)
+	f.tasks = f.tasks[:0]
+	if cap(f.buf) > 2*wire.MaxBatchBytes {
+		f.buf = nil
+	}
+	b.spare = append(b.spare, f)
+}
+
+func (b *batcher) land(id uint32) *flight {
+	for i, f := range b.flights {
+		if f.id == id {
+			last := len(b.flights) - 1
+			b.flights[i] = b.flights[last]
+			b.flights[last] = nil
+			b.flights = b.flights[:last]
+			return f
+		}
+	}
+	return nil
+}
+
+// CallAnswered takes the body of a bridge's stamped answer to a callout.
+func (w *Worker) CallAnswered(now int64, id uint32, body []byte) {
+	f := w.b.land(id)
+	if f == nil {
+		return
+	}
+	a := &w.b.answer
+	a.Results = a.Results[:0]
+	if err := wire.DecodeAnswer(body, a); err != nil || len(a.Results) != len(f.tasks) {
+		w.callFailed(now, f)
+		return
+	}
+	for i, t := range f.tasks {
+		r := &a.Results[i]
+		if r.Code == wire.Unavailable {
+			w.failed(now, t)
+			continue
+		}
+		w.answered(now, t, r, f.sent)
+	}
+	clear(a.Results)
+	w.b.recycle(f)
+	w.pump(now)
+	w.schedule()
+}
+
+// CallFailed takes a callout that came to nothing: refused by the host, reset,
+// timed out, or answered by something that is not a bridge.
+func (w *Worker) CallFailed(now int64, id uint32) {
+	if f := w.b.land(id); f != nil {
+		w.callFailed(now, f)
+	}
+}
+
+func (w *Worker) callFailed(now int64, f *flight) {
+	w.count(MetricBridgeError)
+	for _, t := range f.tasks {
+		w.failed(now, t)
+	}
+	w.b.recycle(f)
+	w.pump(now)
+	w.schedule()
+}
+
+// failed takes one try of a task that came to nothing: its effect is not known.
+func (w *Worker) failed(now int64, t *task) {
+	t.tries++
+	switch {
+	case t.dropped:
+		w.forget(t)
+	case t.tries == 1 && time.Duration(t.deadline-now) >= minTry && t.op.Kind != wire.Renew:
+		w.enqueue(now, t)
+	case t.settles:
+		w.unacknowledged(now, t)
+	case t.stream != nil:
+		t.stream.unavailable(now, t)
+	}
+}
+
+// answered hands a task's answer to whoever waits for it. sent is when its
+// batch left.
+func (w *Worker) answered(now int64, t *task, r *wire.Result, sent int64) {
+	if t.settles {
+		w.acknowledged(now, t, r)
+		return
+	}
+	if t.stream == nil {
+		return
+	}
+	switch t.op.Kind {
+	case wire.Claim:
+		t.stream.claimAnswered(now, r, sent)
+	case wire.Issue:
+		t.stream.issueAnswered(r)
+	case wire.Renew:
+		t.stream.renewed(r, sent)
+	}
+}
+
+// expireQueued fails what has waited in the queue past its budget, which
+// happens only while every flight is stuck.
+func (w *Worker) expireQueued(now int64) {
+	for _, q := range []*[]*task{&w.b.fresh, &w.b.retries} {
+		var expired []*task
+		kept := (*q)[:0]
+		for _, t := range *q {
+			if time.Duration(t.deadline-now) < minTry && (!t.settles || t.stream != nil) {
+				expired = append(expired, t)
+			} else {
+				kept = append(kept, t)
+			}
+		}
+		clear((*q)[len(kept):])
+		*q = kept
+		for _, t := range expired {
+			t.tries = max(t.tries, 1)
+			w.failed(now, t)
+		}
+	}
+}

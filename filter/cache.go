@@ -1,0 +1,103 @@
+package filter
+
+import (
+	"container/list"
+	"crypto/sha256"
+	"encoding/binary"
+	"time"
+
+	"github.com/oncewall/oncewall/filter/wire"
+)
+
+// Bounds of the memory of finished keys, per worker.
+const (
+	// cacheLife bounds how long a worker remembers a finished key; never beyond
+	// the record's own life.
+	cacheLife = 30 * time.Second
+	// cacheBytes bounds what the memory holds.
+	cacheBytes    = 16 << 20
+	entryOverhead = 256
+)
+
+// recordID names a record within one worker. It never leaves it.
+type recordID [sha256.Size]byte
+
+func makeRecordID(scope, principal, key string) recordID {
+	b := make([]byte, 0, 256)
+	for _, s := range [...]string{scope, principal, key} {
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(s)))
+		b = append(b, s...)
+	}
+	return sha256.Sum256(b)
+}
+
+// entry is a finished key: what every repeat of it is told.
+type entry struct {
+	id          recordID
+	rule        *Rule
+	fingerprint []byte
+	code        wire.Code // Replayed, KeyUsed or ResponseNotKept
+	status      uint16
+	response    *wire.Response // Replayed
+	at          int64          // when the store said so
+	age         int64          // the record's age then, in nanoseconds
+	life        int64          // the record's remaining life then; 0: not known
+	until       int64
+	size        int
+	place       *list.Element
+}
+
+// cache remembers finished keys, so that a storm of retries is answered without
+// a callout. It is filled only from what the store has acknowledged.
+type cache struct {
+	entries map[recordID]*entry
+	order   *list.List // front: used last
+	bytes   int
+}
+
+func newCache() cache { return cache{entries: map[recordID]*entry{}, order: list.New()} }
+
+// get returns what is known of a finished key under the same rule.
+func (c *cache) get(now int64, id recordID, r *Rule) *entry {
+	e := c.entries[id]
+	if e == nil {
+		return nil
+	}
+	if now >= e.until || e.rule != r {
+		c.remove(e)
+		return nil
+	}
+	c.order.MoveToFront(e.place)
+	return e
+}
+
+func (c *cache) put(e *entry) {
+	if old := c.entries[e.id]; old != nil {
+		c.remove(old)
+	}
+	e.size = entryOverhead + len(e.fingerprint)
+	if e.response != nil {
+		e.size += len(e.response.Body)
+		for _, h := range e.response.Headers {
+			e.size += len(h.Name) + len(h.Value) + 32
+		}
+	}
+	if e.size > cacheBytes/8 {
+		return
+	}
+	e.until = e.at + int64(cacheLife)
+	if e.life > 0 {
+		e.until = min(e.until, e.at+e.life)
+	}
+	e.place = c.order.PushFront(e)
+	c.entries[e.id] = e
+	for c.bytes += e.size; c.bytes > cacheBytes; {
+		c.remove(c.order.Back().Value.(*entry))
+	}
+}
+
+func (c *cache) remove(e *entry) {
+	c.order.Remove(e.place)
+	delete(c.entries, e.id)
+	c.bytes -= e.size
+}

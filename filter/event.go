@@ -1,0 +1,115 @@
+package filter
+
+import "github.com/oncewall/oncewall/filter/wire"
+
+// Action is what a callback returns to the host.
+type Action uint8
+
+const (
+	// Continue lets the headers or the chunk pass.
+	Continue Action = iota
+	// Pause holds headers. On a request it lasts until ResumeRequest or Reply, on
+	// a response until ResumeResponse or Reply.
+	Pause
+	// Hold buffers a body chunk with back-pressure (stop iteration and
+	// watermark). The chunk that the next callback sees is the next one alone.
+	Hold
+	// Discard drops a body chunk and keeps the stream paused. It is used only
+	// where a reply is certain.
+	Discard
+)
+
+// Request is what the core reads of a request's headers.
+type Request interface {
+	// Header returns every line of a header in its order; name is in lower case.
+	Header(name string) []string
+	// Property returns an Envoy attribute that is a string; false where there is
+	// none.
+	Property(path ...string) (string, bool)
+}
+
+// Response is what the core reads of a response's headers.
+type Response interface {
+	Status() int
+	// Lines returns every header line but the pseudo headers, in their order.
+	Lines() []wire.HeaderLine
+	// ViaUpstream reports whether upstream made this response (code details
+	// via_upstream); everything else was made by Envoy or another filter.
+	ViaUpstream() bool
+	// Trail tells how far the request got.
+	Trail() Trail
+}
+
+// Trail is what Envoy knows of a request's way to upstream.
+type Trail struct {
+	Attempts int    // upstream.request_attempt_count
+	Flags    uint64 // response.flags
+}
+
+// The response flags after which a single attempt never reached upstream: no
+// healthy upstream, connection failure, overflow, no route, no cluster,
+// overload drop, DNS failure.
+const (
+	flagUH = 0x2
+	flagUF = 0x20
+	flagUO = 0x80
+	flagNR = 0x100
+	flagNC = 0x1000000
+	flagDF = 0x4000000
+	flagDO = 0x8000000
+
+	flagsNotSent = flagUH | flagUF | flagUO | flagNR | flagNC | flagDF | flagDO
+)
+
+// NeverForwarded reports whether it is certain that upstream saw nothing of the
+// request. Flags describe the last attempt only, so that with more than one
+// attempt nothing is certain.
+func (t Trail) NeverForwarded() bool {
+	return t.Attempts == 0 || t.Attempts == 1 && t.Flags&flagsNotSent != 0
+}
+
+// EffectKind is what an effect asks of the adapter.
+type EffectKind uint8
+
+// The effects. Those with a Stream are carried out with that stream's context
+// made effective.
+const (
+	ResumeRequest EffectKind = iota + 1
+	ResumeResponse
+	Reply
+	SetRequestHeader    // Name, Value
+	RemoveRequestHeader // Name
+	SetResponseHeader
+	RemoveResponseHeader
+	Call    // send Batch to the bridge
+	Count   // add one to Metric
+	SetTick // ask for ticks every TickMS; 0 ends them
+)
+
+// Effect is one thing for the adapter to do. Effects of one event are carried
+// out in their order.
+type Effect struct {
+	Kind        EffectKind
+	Metric      Metric
+	TickMS      uint32
+	Stream      *Stream
+	Name, Value string
+	Reply       *LocalReply
+	Call        CallEffect
+}
+
+// CallEffect is a callout to the bridge. Body stays valid until the call is
+// answered or has failed.
+type CallEffect struct {
+	ID        uint32
+	TimeoutMS uint32
+	Body      []byte
+}
+
+// LocalReply is an answer made here.
+type LocalReply struct {
+	Status  uint32
+	Details string // response code details, "oncewall_" and the code
+	Headers [][2]string
+	Body    []byte
+}

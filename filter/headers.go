@@ -1,0 +1,91 @@
+package filter
+
+// Header names of the protocol, in lower case as Envoy hands them over.
+const (
+	// HeaderStatus carries the code on every protected response, and upstream on
+	// a request that is forwarded without protection.
+	HeaderStatus = "idempotency-status"
+	// HeaderReplayed is "true" on a replay.
+	HeaderReplayed = "idempotent-replayed"
+	// HeaderAge is the age of the replayed record in seconds, HeaderExpiresIn
+	// what is left of its life.
+	HeaderAge       = "idempotency-age"
+	HeaderExpiresIn = "idempotency-expires-in"
+	// HeaderRecorded marks an answer whose record the store has not acknowledged:
+	// "pending", or "superseded" where a newer owner holds the key.
+	HeaderRecorded = "idempotency-recorded"
+	// HeaderFence, HeaderAttempt and HeaderGateway go upstream.
+	HeaderFence   = "idempotency-fence"
+	HeaderAttempt = "idempotency-attempt"
+	HeaderGateway = "idempotency-gateway"
+	// HeaderOutcome is upstream's own word: final, not-executed or no-store.
+	HeaderOutcome = "idempotency-outcome"
+
+	headerMaxRetries      = "x-envoy-max-retries"
+	headerUpstreamTimeout = "x-envoy-upstream-rq-timeout-ms"
+)
+
+// ownRequestHeaders are removed from what a client sends.
+var ownRequestHeaders = []string{HeaderFence, HeaderAttempt, HeaderGateway, HeaderStatus, HeaderOutcome}
+
+// retryRequestHeaders let a client widen Envoy's retries or timeouts; on a
+// covered request with envoy_retries off they are removed.
+var retryRequestHeaders = []string{
+	"x-envoy-retry-on", "x-envoy-retry-grpc-on", "x-envoy-hedge-on-per-try-timeout",
+	"x-envoy-upstream-rq-per-try-timeout-ms", "x-envoy-retriable-status-codes",
+	"x-envoy-retriable-header-names",
+}
+
+// notRecorded lists header lines that belong to one exchange, to one hop, to
+// this filter, or to a caller's session. They never enter a record.
+var notRecorded = map[string]bool{
+	// hop by hop (RFC 9110, section 7.6.1)
+	"connection": true, "keep-alive": true, "proxy-connection": true, "te": true,
+	"trailer": true, "transfer-encoding": true, "upgrade": true,
+	// made anew for each answer
+	"content-length": true, "date": true, "server": true, "via": true, "alt-svc": true,
+	"x-envoy-upstream-service-time": true, "x-envoy-attempt-count": true,
+	"x-envoy-decorator-operation": true, "x-request-id": true,
+	// credentials
+	"set-cookie": true, "set-cookie2": true, "www-authenticate": true,
+	"proxy-authenticate": true, "authentication-info": true, "proxy-authentication-info": true,
+	// ours
+	HeaderStatus: true, HeaderReplayed: true, HeaderAge: true, HeaderExpiresIn: true,
+	HeaderRecorded: true, HeaderOutcome: true, HeaderFence: true, HeaderAttempt: true, HeaderGateway: true,
+}
+
+// ownResponseHeaders are removed from what upstream answers: only this gateway
+// speaks of its records.
+var ownResponseHeaders = []string{HeaderStatus, HeaderReplayed, HeaderAge, HeaderExpiresIn, HeaderRecorded, HeaderOutcome}
+
+// validName reports whether s is a field name in lower case (RFC 9110, section
+// 5.6.2).
+func validName(s string) bool {
+	if s == "" {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		if !nameByte[s[i]] {
+			return false
+		}
+	}
+	return true
+}
+
+var nameByte = func() (t [256]bool) {
+	for _, c := range []byte("abcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~") {
+		t[c] = true
+	}
+	return t
+}()
+
+// validValue reports whether s can stand as a field value: no control byte but
+// the tab.
+func validValue(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < ' ' && c != '\t' || c == 0x7f {
+			return false
+		}
+	}
+	return true
+}

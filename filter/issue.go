@@ -1,0 +1,97 @@
+package filter
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/oncewall/oncewall/filter/canon"
+	"github.com/oncewall/oncewall/filter/wire"
+)
+
+// maxIssueBody bounds the body of a request for a key.
+const maxIssueBody = 4 << 10
+
+// candidate is a rule for which the caller may be given a key.
+type candidate struct {
+	rule      *Rule
+	principal string
+	known     bool
+}
+
+// issueHeaders takes the headers of a request for a key. Which rule names the
+// caller is known only from the body, so every rule that takes issued keys
+// looks at the headers now.
+func (s *Stream) issueHeaders(now int64, r Request, end bool) Action {
+	for _, cr := range s.w.cfg.Rules {
+		if !cr.Key.Issued {
+			continue
+		}
+		rule := s.w.rules[cr]
+		p, ok := principalOf(rule, r)
+		s.candidates = append(s.candidates, candidate{rule, p, ok})
+	}
+	if !s.readsBody() {
+		s.reply(problemMisconfigured, extra{})
+		return Pause
+	}
+	if n, ok := contentLength(r); ok && n > maxIssueBody {
+		s.reply(problemTooLarge, extra{})
+		return Pause
+	}
+	if end {
+		return s.issueComplete(now, Pause)
+	}
+	s.state = stateReading
+	return Pause
+}
+
+// issueComplete asks the bridge for a key of the scope that the body names.
+func (s *Stream) issueComplete(now int64, paused Action) Action {
+	scope, found, err := canon.Lookup(s.body, "/scope")
+	s.body = nil
+	if err != nil || !found {
+		s.reply(problemScopeUnknown, extra{})
+		return discardOf(paused)
+	}
+	for i := range s.candidates {
+		c := &s.candidates[i]
+		if c.rule.Scope != scope {
+			continue
+		}
+		if !c.known {
+			s.reply(problemPrincipalMissing, extra{})
+			return discardOf(paused)
+		}
+		s.state = stateClaiming
+		t := &task{rule: c.rule, stream: s, deadline: now + int64(s.w.cfg.Bridge.Timeout),
+			op: wire.Operation{Kind: wire.Issue, Scope: scope, Principal: c.principal}}
+		t.measure()
+		s.w.count(MetricOperation)
+		s.w.enqueue(now, t)
+		s.w.pump(now)
+		s.w.schedule()
+		return paused
+	}
+	s.reply(problemScopeUnknown, extra{})
+	return discardOf(paused)
+}
+
+// issueAnswered hands the key to the caller.
+func (s *Stream) issueAnswered(r *wire.Result) {
+	if s.state != stateClaiming {
+		return
+	}
+	if r.Code != wire.Issued || !validValue(r.Key) {
+		s.reply(problemMisconfigured, extra{})
+		return
+	}
+	b := make([]byte, 0, 128+len(r.Key))
+	b = append(b, `{"key":`...)
+	b = strconv.AppendQuote(b, r.Key)
+	b = append(b, `,"expires_at":"`...)
+	b = time.UnixMilli(r.ExpiresAtMS).UTC().AppendFormat(b, time.RFC3339)
+	b = append(b, '"', '}', '\n')
+	s.w.count(MetricIssued)
+	s.send(&LocalReply{Status: 201, Details: "oncewall_issued", Body: b, Headers: [][2]string{
+		{"content-type", "application/json"}, {"cache-control", "no-store"}, {HeaderStatus, string(CodeIssued)}}})
+}

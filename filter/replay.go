@@ -1,0 +1,120 @@
+package filter
+
+import (
+	"bytes"
+	"strconv"
+	"time"
+
+	"github.com/oncewall/oncewall/filter/rules"
+	"github.com/oncewall/oncewall/filter/wire"
+)
+
+// finished takes the bridge's word that the key is finished.
+func (s *Stream) finished(now int64, r *wire.Result, sent int64) {
+	e := &entry{id: s.record, rule: s.rule, fingerprint: s.fingerprint, code: r.Code, status: r.Status,
+		at: sent, age: r.AgeMS * int64(time.Millisecond), life: r.RemainingMS * int64(time.Millisecond)}
+	if r.Code == wire.Replayed {
+		resp, ok := decodeRecord(r.Result)
+		if !ok {
+			s.w.count(MetricInvalidRecord)
+			s.reply(problemNotKept, extra{status: r.Status})
+			return
+		}
+		e.response = resp
+	}
+	s.w.done.put(e)
+	s.answerFinished(now, e)
+}
+
+// remember keeps what the store has acknowledged as final.
+func (w *Worker) remember(now int64, t *task, r *wire.Result) {
+	var e *entry
+	switch {
+	case t.op.Kind == wire.Complete && t.rule.policy.RejectRepeat:
+		e = &entry{code: wire.KeyUsed}
+	case t.op.Kind == wire.Complete:
+		resp, ok := decodeRecord(t.op.Result)
+		if !ok {
+			return
+		}
+		e = &entry{code: wire.Replayed, response: resp}
+	case t.op.Kind == wire.Executed && t.op.NoResult:
+		e = &entry{code: wire.ResponseNotKept}
+		if t.rule.policy.RejectRepeat {
+			e.code = wire.KeyUsed
+		}
+	default:
+		return
+	}
+	e.id, e.rule = makeRecordID(t.op.Scope, t.op.Principal, t.op.Key), t.rule
+	e.fingerprint, e.status = t.op.Fingerprint, t.op.Status
+	e.at = t.queued
+	e.life = t.rule.policy.TTLMS * int64(time.Millisecond)
+	w.done.put(e)
+}
+
+// answerFinished answers a repeat of a finished key.
+func (s *Stream) answerFinished(now int64, e *entry) {
+	if !bytes.Equal(e.fingerprint, s.fingerprint) {
+		s.reply(problemKeyReused, extra{parts: wire.Differs(e.fingerprint, s.fingerprint)})
+		return
+	}
+	switch {
+	case e.code == wire.KeyUsed || s.rule.Completed.Action == rules.Reject:
+		s.reply(problemKeyUsed, extra{status: e.status})
+	case e.code == wire.Replayed:
+		s.w.count(MetricReplayed)
+		s.send(s.replay(now, e))
+	default:
+		s.reply(problemNotKept, extra{status: e.status})
+	}
+}
+
+// replay makes the recorded answer.
+func (s *Stream) replay(now int64, e *entry) *LocalReply {
+	r := e.response
+	elapsed := now - e.at
+	h := make([][2]string, 0, len(r.Headers)+4)
+	for _, l := range r.Headers {
+		h = append(h, [2]string{l.Name, l.Value})
+	}
+	h = append(h, [2]string{HeaderStatus, string(CodeReplayed)}, [2]string{HeaderReplayed, "true"},
+		[2]string{HeaderAge, seconds(e.age + elapsed)})
+	if e.life > 0 {
+		h = append(h, [2]string{HeaderExpiresIn, seconds(max(e.life-elapsed, 0))})
+	}
+	body := r.Body
+	if bodyless(int(r.Status)) {
+		body = nil
+	}
+	return &LocalReply{Status: uint32(r.Status), Details: "oncewall_replayed", Headers: h, Body: body}
+}
+
+func seconds(ns int64) string { return strconv.FormatInt(ns/int64(time.Second), 10) }
+
+func bodyless(status int) bool { return status == 204 || status == 205 || status == 304 }
+
+// decodeRecord reads a recorded response and checks all that the host would
+// send without looking: the status, that names and values are header text, that
+// nothing is there that belongs to one exchange or hop, and that the number of
+// lines is one that the host does not drop.
+func decodeRecord(b []byte) (*wire.Response, bool) {
+	r := new(wire.Response)
+	if err := wire.DecodeResponse(b, r); err != nil {
+		return nil, false
+	}
+	if r.Status < 200 || r.Status > 599 || len(r.Headers) > maxRecordedLines {
+		return nil, false
+	}
+	size := 0
+	for _, l := range r.Headers {
+		if !validName(l.Name) || !validValue(l.Value) || notRecorded[l.Name] {
+			return nil, false
+		}
+		size += len(l.Name) + len(l.Value)
+	}
+	if size > maxRecordedHeaderBytes || bodyless(int(r.Status)) && len(r.Body) > 0 {
+		return nil, false
+	}
+	return r, true
+}

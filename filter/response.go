@@ -1,0 +1,349 @@
+package filter
+
+import (
+	"strings"
+
+	"github.com/oncewall/oncewall/filter/rules"
+	"github.com/oncewall/oncewall/filter/wire"
+)
+
+// Bounds of the header lines that a record keeps. Envoy drops every line of a
+// local reply that has more than 1,024; what a replay adds must fit as well.
+const (
+	maxRecordedLines       = 900
+	maxRecordedHeaderBytes = 64 << 10
+)
+
+// responseState is what a stream knows of its response.
+type responseState struct {
+	status uint16
+	lines  []wire.HeaderLine
+	body   []byte
+	keep   bool // the body is being captured
+	code   Code // what Idempotency-Status will say
+}
+
+// outcome is what an answer of upstream says about the operation.
+type outcome uint8
+
+const (
+	outcomeResult outcome = iota
+	outcomeRelease
+	outcomeUnknown
+)
+
+// outcomeOf sorts upstream's statuses. 502, 503 and 504 come from a proxy as
+// often as from the application; 401, 403, 407, 408, 421, 425 and 429 say that
+// the application did not begin.
+func outcomeOf(status int) outcome {
+	switch status {
+	case 401, 403, 407, 408, 421, 425, 429:
+		return outcomeRelease
+	case 502, 503, 504:
+		return outcomeUnknown
+	}
+	return outcomeResult
+}
+
+// ResponseHeaders takes the headers of the answer. end: there is no body.
+func (s *Stream) ResponseHeaders(now int64, r Response, end bool) Action {
+	switch s.state {
+	case stateForwarded:
+	case stateReading, stateRefused:
+		s.state = stateReplied // Envoy answers in our place
+		return Continue
+	case stateClaiming:
+		// Envoy answers while the claim is in the air (a timeout, say).
+		s.state = stateReplied
+		s.waiting = false
+		if s.rule != nil {
+			s.giveBack(now)
+		}
+		return Continue
+	default:
+		return Continue
+	}
+	s.response.code = CodeCreated
+	if s.unprotected {
+		s.response.code = CodeUnprotected
+	}
+	if !r.ViaUpstream() {
+		return s.madeByEnvoy(now, r.Trail())
+	}
+	lines := r.Lines()
+	word := s.stripOwn(lines)
+	s.response.status = uint16(r.Status())
+	verdict := outcomeOf(r.Status())
+	switch word {
+	case "final", "no-store":
+		verdict = outcomeResult
+	case "not-executed":
+		verdict = outcomeRelease
+	}
+	switch verdict {
+	case outcomeRelease:
+		if s.unprotected {
+			return s.passMarked()
+		}
+		return s.hold(now, s.operation(wire.Release))
+	case outcomeUnknown:
+		return s.hold(now, s.operation(wire.Unknown))
+	}
+	s.w.count(MetricCreated)
+	return s.result(now, lines, word != "no-store", end)
+}
+
+// madeByEnvoy takes an answer that did not come from upstream.
+func (s *Stream) madeByEnvoy(now int64, t Trail) Action {
+	k := wire.Unknown
+	if t.NeverForwarded() {
+		k = wire.Release
+	}
+	if !s.unprotected {
+		s.response.code = CodeOutcomeUnknown
+		if k == wire.Release {
+			s.response.code = CodeReleased
+		}
+	}
+	if k == wire.Unknown || !s.unprotected {
+		s.w.settle(now, s, s.operation(k), false)
+		s.w.pump(now)
+		s.w.schedule()
+	}
+	return s.passMarked()
+}
+
+func (s *Stream) passMarked() Action {
+	s.emit(SetResponseHeader, HeaderStatus, string(s.response.code))
+	s.state = statePassing
+	return Continue
+}
+
+// stripOwn removes the header lines that only this gateway writes and returns
+// upstream's word on the outcome.
+func (s *Stream) stripOwn(lines []wire.HeaderLine) (word string) {
+	for _, l := range lines {
+		if !strings.HasPrefix(l.Name, "idempo") {
+			continue
+		}
+		if l.Name == HeaderOutcome {
+			word = l.Value
+		}
+		for _, h := range ownResponseHeaders {
+			if l.Name == h {
+				s.emit(RemoveResponseHeader, h, "")
+				break
+			}
+		}
+	}
+	return word
+}
+
+// result takes an answer that ends the operation: it is recorded, if store
+// allows, and it is held until the store has acknowledged it where the rule
+// records before the reply.
+func (s *Stream) result(now int64, lines []wire.HeaderLine, store, end bool) Action {
+	res := &s.response
+	res.keep = store && s.rule.Record.Body && s.capturable(lines)
+	if res.keep {
+		res.lines = s.recordedLines(lines)
+		res.keep = res.lines != nil
+	}
+	after := s.rule.Record.When == rules.AfterReply
+	switch {
+	case end && res.keep:
+		if after {
+			s.settle(now, s.complete())
+			return s.passMarked()
+		}
+		return s.hold(now, s.complete())
+	case after:
+		s.settle(now, s.executed())
+		s.emit(SetResponseHeader, HeaderStatus, string(res.code))
+		s.state = stateStreaming
+		return Continue
+	case res.keep && s.readsBody():
+		s.state = stateCapturing
+		return Pause
+	}
+	return s.hold(now, s.executed())
+}
+
+// capturable reports whether a body may be held: it is not a stream of events,
+// and its declared length fits.
+func (s *Stream) capturable(lines []wire.HeaderLine) bool {
+	for _, l := range lines {
+		switch l.Name {
+		case "content-type":
+			if strings.HasPrefix(l.Value, "text/event-stream") {
+				return false
+			}
+		case "content-length":
+			if n, ok := parseLength(l.Value); ok && n > s.rule.Record.MaxBody && s.method != "HEAD" {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// recordedLines copies the lines that a record keeps; nil: too many.
+func (s *Stream) recordedLines(lines []wire.HeaderLine) []wire.HeaderLine {
+	out := make([]wire.HeaderLine, 0, len(lines))
+	size := 0
+	for _, l := range lines {
+		if notRecorded[l.Name] || s.rule.drop[l.Name] {
+			continue
+		}
+		size += len(l.Name) + len(l.Value)
+		out = append(out, l)
+	}
+	if len(out) > maxRecordedLines || size > maxRecordedHeaderBytes {
+		return nil
+	}
+	return out
+}
+
+// ResponseBody takes a chunk of the response's body.
+func (s *Stream) ResponseBody(now int64, n int, end bool, chunk func() []byte) Action {
+	switch s.state {
+	case stateCapturing:
+		if !s.capture(n, chunk) {
+			s.hold(now, s.executed())
+			return Hold
+		}
+		if end {
+			s.hold(now, s.complete())
+		}
+		return Hold
+	case stateSettling:
+		return Hold
+	case stateStreaming:
+		if s.response.keep && !s.capture(n, chunk) {
+			s.settle(now, s.executed())
+		}
+		if end {
+			if s.response.keep {
+				s.settle(now, s.complete())
+			}
+			s.state = statePassing
+		}
+	}
+	return Continue
+}
+
+// ResponseTrailers ends the response's body. A response with trailers is not
+// kept: a replay could not send them.
+func (s *Stream) ResponseTrailers(now int64) Action {
+	switch s.state {
+	case stateCapturing:
+		s.dropCapture()
+		s.hold(now, s.executed())
+		return Pause
+	case stateSettling:
+		return Pause
+	case stateStreaming:
+		if s.response.keep {
+			s.dropCapture()
+			s.settle(now, s.executed())
+		}
+		s.state = statePassing
+	}
+	return Continue
+}
+
+// capture adds a chunk to the captured body. false: it does not fit, and the
+// capture has been given up.
+func (s *Stream) capture(n int, chunk func() []byte) bool {
+	if n == 0 {
+		return true
+	}
+	res := &s.response
+	if int64(len(res.body)+n) > s.rule.Record.MaxBody || s.w.captured+n > maxCaptureBytes {
+		s.w.count(MetricDropped)
+		s.dropCapture()
+		return false
+	}
+	c := chunk()
+	if res.body == nil {
+		res.body = c
+	} else {
+		res.body = append(res.body, c...)
+	}
+	s.w.captured += len(c)
+	return true
+}
+
+func (s *Stream) dropCapture() {
+	s.w.captured -= len(s.response.body)
+	s.response.body, s.response.lines, s.response.keep = nil, nil, false
+}
+
+// complete is the operation that records the captured response.
+func (s *Stream) complete() wire.Operation {
+	res := &s.response
+	enc, err := wire.AppendResponse(make([]byte, 0, len(res.body)+1024),
+		&wire.Response{Status: res.status, Headers: res.lines, Body: res.body})
+	if err != nil {
+		s.dropCapture()
+		return s.executed()
+	}
+	s.dropCapture()
+	op := s.operation(wire.Complete)
+	op.Status, op.Result = res.status, enc
+	return op
+}
+
+// executed is the operation that records that the answer is known; NoResult
+// unless its body is being captured.
+func (s *Stream) executed() wire.Operation {
+	op := s.operation(wire.Executed)
+	op.Status, op.NoResult = s.response.status, !s.response.keep
+	return op
+}
+
+func (s *Stream) settle(now int64, op wire.Operation) {
+	s.w.settle(now, s, op, false)
+	s.w.pump(now)
+	s.w.schedule()
+}
+
+// hold keeps the response until the store has acknowledged op, or the timeout
+// has passed.
+func (s *Stream) hold(now int64, op wire.Operation) Action {
+	s.state = stateSettling
+	s.w.settle(now, s, op, true)
+	s.w.pump(now)
+	s.w.schedule()
+	return Pause
+}
+
+// settled lets a held response go. r nil: no acknowledgement came in time; the
+// operation is repeated without the stream.
+func (s *Stream) settled(now int64, t *task, r *wire.Result) {
+	if s.state != stateSettling {
+		return
+	}
+	s.emit(SetResponseHeader, HeaderStatus, string(s.response.code))
+	switch {
+	case r == nil || r.Code == wire.Invalid:
+		s.w.count(MetricUnconfirmed)
+		s.emit(SetResponseHeader, HeaderRecorded, "pending")
+	case r.Code == wire.Stale:
+		s.emit(SetResponseHeader, HeaderRecorded, "superseded")
+	}
+	s.state = statePassing
+	if t.op.Kind == wire.Executed && s.response.keep {
+		s.state = stateStreaming
+	}
+	s.emit(ResumeResponse, "", "")
+}
+
+// cutWhileStreaming takes the end of a stream whose response passed and whose
+// end was not seen: it has been executed, and its body is lost.
+func (s *Stream) cutWhileStreaming(now int64) {
+	if s.response.keep {
+		s.dropCapture()
+		s.settle(now, s.executed())
+	}
+}

@@ -1,0 +1,438 @@
+package filter
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/oncewall/oncewall/filter/rules"
+	"github.com/oncewall/oncewall/filter/wire"
+)
+
+// state is where a stream stands.
+type state uint8
+
+const (
+	stateNew       state = iota
+	statePassing         // nothing more to do with it
+	stateReading         // the request's body is coming
+	stateRefused         // reading on, to answer when the body is here
+	stateClaiming        // a claim or issue is in the air; the request is paused
+	stateForwarded       // upstream may have it; no response headers yet
+	stateCapturing       // response held while its body is captured
+	stateSettling        // response held until the store has acknowledged
+	stateStreaming       // response passes; its end is still to be told
+	stateReplied         // answered here
+	stateDone
+)
+
+// maxDiscard bounds the body that is read before a refusal is sent. Answering
+// before the body has arrived makes Envoy close an HTTP/1.1 connection; above
+// this bound that is cheaper than reading on.
+const maxDiscard = 64 << 10
+
+// Stream is one covered request.
+type Stream struct {
+	// ID is the stream's context id.
+	ID uint32
+
+	w      *Worker
+	rule   *Rule // nil: the request asks for a key
+	state  state
+	method string
+	path   string
+
+	principal   string
+	key         string
+	record      recordID
+	fingerprint []byte
+	headers     [wire.DigestBytes]byte // of the headers that the fingerprint includes
+	keyLines    [][]string             // of key sources behind one in the body
+	candidates  []candidate            // rules for which a key may be issued
+	body        []byte                 // request body read so far
+	discarded   int
+	refusal     *LocalReply
+
+	owner       []byte
+	fence       uint64
+	lease       int64 // end of the lease as the filter trusts it
+	renewAt     int64
+	waitUntil   int64
+	retryAt     int64
+	backoff     time.Duration
+	waiting     bool
+	alive       bool // in the worker's list of live streams
+	unprotected bool
+	settling    *task // the latest settling operation
+
+	response responseState
+}
+
+// Open makes the stream of a covered request. rule nil means that the request
+// asks for a key.
+func (w *Worker) Open(id uint32, rule *Rule, method, path string) *Stream {
+	w.count(MetricCovered)
+	return &Stream{ID: id, w: w, rule: rule, method: method, path: path}
+}
+
+func (s *Stream) emit(k EffectKind, name, value string) {
+	s.w.emit(Effect{Kind: k, Stream: s, Name: name, Value: value})
+}
+
+// readsBody reports whether body callbacks come while the headers are paused.
+func (s *Stream) readsBody() bool { return s.w.cfg.Envoy.AllowOnHeadersStopIteration }
+
+// RequestHeaders is the first event of a stream. end: there is no body.
+func (s *Stream) RequestHeaders(now int64, r Request, end bool) Action {
+	for _, h := range ownRequestHeaders {
+		s.emit(RemoveRequestHeader, h, "")
+	}
+	if s.rule == nil {
+		return s.issueHeaders(now, r, end)
+	}
+	if p, ok := principalOf(s.rule, r); ok {
+		s.principal = p
+	} else {
+		return s.refuse(problemPrincipalMissing, extra{}, end, r)
+	}
+	if x := s.keyFromHeaders(r); x != nil {
+		return s.refuse(x.problem, x.extra, end, r)
+	}
+	if s.key == "" && !s.keyInBody() {
+		if s.rule.Key.Required {
+			return s.refuse(problemKeyMissing, extra{}, end, r)
+		}
+		s.state = statePassing
+		return Continue
+	}
+	s.fingerprint = headerFingerprint(s.method, s.path)
+	if names := s.rule.Fingerprint.Headers; len(names) > 0 {
+		s.headers = headersDigest(names, r)
+	}
+	if n, ok := contentLength(r); ok && s.readsBody() && n > s.rule.Fingerprint.MaxBody {
+		return s.refuse(problemTooLarge, extra{}, true, r)
+	}
+	if end || !s.readsBody() {
+		return s.requestComplete(now, Pause)
+	}
+	s.state = stateReading
+	return Pause
+}
+
+// RequestBody takes a chunk of the request's body; chunk is called at most
+// once, and only if the bytes are wanted. n is the chunk's length.
+func (s *Stream) RequestBody(now int64, n int, end bool, chunk func() []byte) Action {
+	switch s.state {
+	case stateReading:
+		if limit := s.maxBody(); int64(len(s.body))+int64(n) > limit {
+			s.body = nil
+			s.reply(problemTooLarge, extra{})
+			return Discard
+		}
+		if n > 0 {
+			if c := chunk(); s.body == nil && end {
+				s.body = c
+			} else {
+				s.body = append(s.body, c...)
+			}
+		}
+		if end {
+			return s.requestComplete(now, Hold)
+		}
+		return Hold
+	case stateRefused:
+		if s.discarded += n; end || s.discarded > maxDiscard {
+			s.send(s.refusal)
+		}
+		return Discard
+	case stateClaiming:
+		return Hold
+	case stateReplied:
+		return Discard
+	}
+	return Continue
+}
+
+// RequestTrailers ends the request's body.
+func (s *Stream) RequestTrailers(now int64) Action {
+	switch s.state {
+	case stateReading:
+		if a := s.requestComplete(now, Pause); a == Continue {
+			return Continue
+		}
+		return Pause
+	case stateRefused:
+		s.send(s.refusal)
+		return Pause
+	case stateClaiming, stateReplied:
+		return Pause
+	}
+	return Continue
+}
+
+// requestComplete goes on once all that identifies the request is here: from
+// memory if the key is known to be finished, else by a claim. paused is what
+// the callback returns while the stream waits.
+func (s *Stream) requestComplete(now int64, paused Action) Action {
+	if s.rule == nil {
+		return s.issueComplete(now, paused)
+	}
+	if s.key == "" {
+		x := s.keyFromBody()
+		if x != nil {
+			s.reply(x.problem, x.extra)
+			return discardOf(paused)
+		}
+		if s.key == "" {
+			if s.rule.Key.Required {
+				s.reply(problemKeyMissing, extra{})
+				return discardOf(paused)
+			}
+			s.body = nil
+			s.state = statePassing
+			return Continue
+		}
+	}
+	s.completeFingerprint()
+	s.record = makeRecordID(s.rule.Scope, s.principal, s.key)
+	if e := s.w.done.get(now, s.record, s.rule); e != nil {
+		s.answerFinished(now, e)
+		return discardOf(paused)
+	}
+	s.owner = s.w.nextOwner()
+	if s.rule.InFlight.Action == rules.Wait {
+		s.waitUntil = now + int64(s.rule.InFlight.MaxWait)
+	}
+	s.state = stateClaiming
+	s.claim(now)
+	return paused
+}
+
+// discardOf is what a callback returns once the reply is on its way: the body
+// that it was given is of no more use.
+func discardOf(paused Action) Action {
+	if paused == Hold {
+		return Discard
+	}
+	return paused
+}
+
+func (s *Stream) operation(k wire.Kind) wire.Operation {
+	return wire.Operation{Kind: k, Scope: s.rule.Scope, Principal: s.principal, Key: s.key,
+		Owner: s.owner, Fence: s.fence, Fingerprint: s.fingerprint, Unprotected: s.unprotected}
+}
+
+func (s *Stream) claim(now int64) {
+	t := &task{op: s.operation(wire.Claim), rule: s.rule, stream: s, deadline: now + int64(s.w.cfg.Bridge.Timeout)}
+	t.measure()
+	s.w.count(MetricOperation)
+	s.w.enqueue(now, t)
+	s.w.pump(now)
+	s.w.schedule()
+}
+
+// claimAnswered takes the bridge's answer to the claim whose batch left at
+// sent.
+func (s *Stream) claimAnswered(now int64, r *wire.Result, sent int64) {
+	if s.state != stateClaiming {
+		return // the stream ended; its release is on its way
+	}
+	switch r.Code {
+	case wire.Created:
+		s.granted(now, r, sent)
+	case wire.Replayed, wire.KeyUsed, wire.ResponseNotKept:
+		s.finished(now, r, sent)
+	case wire.InFlight:
+		if now < s.waitUntil {
+			s.waitToClaim(now, r)
+			return
+		}
+		s.reply(problemInFlight, extra{retryAfterMS: max(r.RetryAfterMS, 1)})
+	case wire.OutcomeUnknown:
+		s.reply(problemOutcomeUnknown, extra{retryAfterMS: r.RetryAfterMS})
+	case wire.KeyReused:
+		s.reply(problemKeyReused, extra{parts: r.Differs})
+	case wire.KeyExpired:
+		s.reply(problemKeyExpired, extra{})
+	case wire.KeyNotIssued:
+		s.reply(problemKeyNotIssued, extra{})
+	case wire.KeyForeign:
+		s.reply(problemKeyForeign, extra{})
+	case wire.Lapsed:
+		s.giveBack(now)
+		s.reply(problemUnavailable, extra{retryAfterMS: 1000})
+	case wire.Stale:
+		s.reply(problemUnavailable, extra{retryAfterMS: 1000})
+	default:
+		s.reply(problemMisconfigured, extra{})
+	}
+}
+
+// granted forwards the request, if the lease still covers what upstream may
+// take.
+func (s *Stream) granted(now int64, r *wire.Result, sent int64) {
+	s.fence = r.Fence
+	s.lease = sent + r.LeaseMS*int64(time.Millisecond)
+	if time.Duration(s.lease-now) < s.rule.needs {
+		s.giveBack(now)
+		s.reply(problemUnavailable, extra{retryAfterMS: 1000})
+		return
+	}
+	if r.Attempt > 1 {
+		s.w.count(MetricTakeover)
+	}
+	s.emit(SetRequestHeader, HeaderFence, strconv.FormatUint(r.Fence, 10))
+	s.emit(SetRequestHeader, HeaderAttempt, strconv.FormatUint(uint64(r.Attempt), 10))
+	s.forward()
+	s.live(now)
+}
+
+// forward sends the paused request on.
+func (s *Stream) forward() {
+	s.emit(SetRequestHeader, HeaderGateway, s.w.cfg.Namespace)
+	if s.rule.EnvoyRetries == rules.RetriesOff {
+		for _, h := range retryRequestHeaders {
+			s.emit(RemoveRequestHeader, h, "")
+		}
+		s.emit(SetRequestHeader, headerMaxRetries, "0")
+	}
+	s.emit(SetRequestHeader, headerUpstreamTimeout, s.rule.timeout)
+	s.state = stateForwarded
+	s.emit(ResumeRequest, "", "")
+}
+
+// unavailable takes a claim, issue or renew that got no answer in time.
+func (s *Stream) unavailable(now int64, t *task) {
+	if t.op.Kind == wire.Renew || s.state != stateClaiming {
+		return
+	}
+	if s.rule == nil {
+		s.reply(problemUnavailable, extra{retryAfterMS: 1000})
+		return
+	}
+	if s.rule.Unavailable == rules.UnavailableForward {
+		s.unprotected = true
+		s.w.count(MetricUnprotected)
+		s.emit(SetRequestHeader, HeaderStatus, string(CodeUnprotected))
+		s.forward()
+		return
+	}
+	s.giveBack(now)
+	s.reply(problemUnavailable, extra{retryAfterMS: 1000})
+}
+
+// giveBack releases what a claim may have been granted.
+func (s *Stream) giveBack(now int64) {
+	s.w.settle(now, s, s.operation(wire.Release), false)
+	s.w.pump(now)
+	s.w.schedule()
+}
+
+// waitToClaim claims again later, for as long as the rule lets a concurrent
+// request wait. The owner stays the same: it never had a grant.
+func (s *Stream) waitToClaim(now int64, r *wire.Result) {
+	s.backoff = min(max(2*s.backoff, 20*time.Millisecond), 320*time.Millisecond)
+	wait := int64(s.backoff)
+	if r.RetryAfterMS > 0 {
+		wait = min(wait, r.RetryAfterMS*int64(time.Millisecond))
+	}
+	s.retryAt = min(now+wait, s.waitUntil)
+	s.waiting = true
+	s.w.waiters = append(s.w.waiters, s)
+	s.w.schedule()
+}
+
+// resumeWaiters claims for the streams whose wait is over.
+func (w *Worker) resumeWaiters(now int64) {
+	kept := w.waiters[:0]
+	for _, s := range w.waiters {
+		switch {
+		case !s.waiting:
+		case s.retryAt > now:
+			kept = append(kept, s)
+		default:
+			s.waiting = false
+			if e := w.done.get(now, s.record, s.rule); e != nil {
+				s.answerFinished(now, e)
+				continue
+			}
+			s.claim(now)
+		}
+	}
+	clear(w.waiters[len(kept):])
+	w.waiters = kept
+}
+
+// refuse answers with a problem as soon as the body is here, so that an
+// HTTP/1.1 connection is kept; at once where there is none, or where it is not
+// worth reading.
+func (s *Stream) refuse(p *problem, x extra, end bool, r Request) Action {
+	n, ok := contentLength(r)
+	if end || !s.readsBody() || ok && n > maxDiscard {
+		s.reply(p, x)
+		return Pause
+	}
+	s.w.count(p.metric)
+	s.refusal = p.reply(x)
+	s.state = stateRefused
+	return Pause
+}
+
+// reply answers the request here and now.
+func (s *Stream) reply(p *problem, x extra) {
+	s.w.count(p.metric)
+	s.send(p.reply(x))
+}
+
+func (s *Stream) send(r *LocalReply) {
+	s.state = stateReplied
+	s.refusal, s.body = nil, nil
+	s.w.emit(Effect{Kind: Reply, Stream: s, Reply: r})
+}
+
+// maxBody is the largest request body that is read.
+func (s *Stream) maxBody() int64 {
+	if s.rule == nil {
+		return maxIssueBody
+	}
+	return s.rule.Fingerprint.MaxBody
+}
+
+// Done is the stream's last event: how far it got, and whether it ended before
+// its answer was complete is known from its state.
+func (s *Stream) Done(now int64, trail func() Trail) {
+	was := s.state
+	s.state = stateDone
+	s.waiting, s.alive = false, false
+	w := s.w
+	if s.rule != nil {
+		switch was {
+		case stateClaiming:
+			// Nothing was sent upstream.
+			w.settle(now, s, s.operation(wire.Release), false)
+		case stateForwarded:
+			if trail().NeverForwarded() {
+				w.settle(now, s, s.operation(wire.Release), false)
+			} else {
+				w.settle(now, s, s.operation(wire.Unknown), false)
+			}
+		case stateCapturing:
+			// The answer was cut: whether it was executed to the end is not known.
+			w.settle(now, s, s.operation(wire.Unknown), false)
+		case stateStreaming:
+			s.cutWhileStreaming(now)
+		}
+	}
+	s.dropCapture()
+	s.body = nil
+	w.pump(now)
+	w.schedule()
+}
+
+// Waiting reports whether the stream is paused, or will be answered here.
+func (s *Stream) Waiting() bool {
+	switch s.state {
+	case stateReading, stateRefused, stateClaiming, stateCapturing, stateSettling:
+		return true
+	}
+	return false
+}

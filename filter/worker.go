@@ -1,0 +1,182 @@
+package filter
+
+import (
+	"encoding/binary"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oncewall/oncewall/filter/rules"
+	"github.com/oncewall/oncewall/filter/wire"
+)
+
+// The periods of ticks that a worker asks for.
+const (
+	// tickBusy: operations wait behind batches under way.
+	tickBusy = 5 * time.Millisecond
+	// tickWaiting: operations or streams wait for their next try.
+	tickWaiting = 25 * time.Millisecond
+	// tickLive: streams hold leases that may have to be renewed.
+	tickLive = 250 * time.Millisecond
+)
+
+// maxCaptureBytes bounds the response bytes that all streams of a worker hold.
+// Above it an answer passes through and is not kept.
+const maxCaptureBytes = 64 << 20
+
+// Rule is a rule as the core uses it, with what can be computed once.
+type Rule struct {
+	*rules.Rule
+	policy  wire.Policy
+	timeout string // upstream_timeout in milliseconds
+	drop    map[string]bool
+	slot    uint16 // index of policy in the batch numbered batch
+	batch   uint32
+	needs   time.Duration // what a lease must still cover to forward
+	// Where jwt_authn leaves the claim that names the caller, and its issuer.
+	claimPath, issuerPath []string
+}
+
+// Worker is the state of one Envoy worker. It is used by one goroutine.
+type Worker struct {
+	cfg     *rules.Config
+	rules   map[*rules.Rule]*Rule
+	owner   [wire.OwnerBytes]byte
+	counter uint64
+	b       batcher
+	done    cache
+
+	waiting      []*task // settling operations between two tries
+	pending      int     // settling operations that are not acknowledged
+	pendingBytes int
+	captured     int       // bytes of responses that streams hold
+	live         []*Stream // forwarded streams, in the order of their next renewal
+	waiters      []*Stream // streams that wait to claim again
+
+	effects []Effect
+	spent   []Effect
+	tick    time.Duration
+}
+
+// NewWorker makes a worker for a validated configuration. seed is 128 random
+// bits, drawn anew for each VM: owners begin with it.
+func NewWorker(cfg *rules.Config, seed [16]byte) *Worker {
+	w := &Worker{cfg: cfg, rules: make(map[*rules.Rule]*Rule, len(cfg.Rules)), done: newCache()}
+	copy(w.owner[:], seed[:])
+	for _, r := range cfg.Rules {
+		w.rules[r] = compile(r)
+	}
+	return w
+}
+
+func compile(r *rules.Rule) *Rule {
+	c := &Rule{Rule: r,
+		policy: wire.Policy{
+			Generation:   r.Generation,
+			TTLMS:        r.Completed.TTL.Milliseconds(),
+			TombstoneMS:  r.Completed.TombstoneTTL.Milliseconds(),
+			LeaseMS:      r.Recovery.Lease.Milliseconds(),
+			MaxAttempts:  int64(r.Recovery.MaxAttempts),
+			Recovery:     wire.Recovery(r.Recovery.Action),
+			Issued:       r.Key.Issued,
+			RejectRepeat: r.Completed.Action == rules.Reject,
+		},
+		timeout: itoa(r.UpstreamTimeout.Milliseconds()),
+		needs:   r.UpstreamTimeout + rules.Margin,
+	}
+	if r.Principal.Kind == rules.PrincipalJWT {
+		payload := []string{"metadata", "filter_metadata", "envoy.filters.http.jwt_authn", r.Principal.Payload}
+		c.claimPath = append(slices.Clone(payload), strings.Split(r.Principal.Claim, ".")...)
+		c.issuerPath = append(payload, "iss")
+	}
+	if len(r.Record.DropHeaders) > 0 {
+		c.drop = make(map[string]bool, len(r.Record.DropHeaders))
+		for _, h := range r.Record.DropHeaders {
+			c.drop[h] = true
+		}
+	}
+	return c
+}
+
+// Config returns the configuration that the worker was made with.
+func (w *Worker) Config() *rules.Config { return w.cfg }
+
+// Match returns the rule that a request meets; nil: the request is not covered,
+// and no event of it need reach the worker. path is Envoy's :path.
+func (w *Worker) Match(method, path string) *Rule {
+	r := w.cfg.Match(method, path)
+	if r == nil || r.Mode == rules.Off {
+		return nil
+	}
+	return w.rules[r]
+}
+
+// MatchIssue reports whether a request asks for a key.
+func (w *Worker) MatchIssue(method, path string) bool { return w.cfg.IsIssue(method, path) }
+
+// nextOwner returns an owner that no claim has had.
+func (w *Worker) nextOwner() []byte {
+	w.counter++
+	o := make([]byte, wire.OwnerBytes)
+	copy(o, w.owner[:])
+	binary.BigEndian.PutUint64(o[16:], w.counter)
+	return o
+}
+
+func (w *Worker) emit(e Effect)  { w.effects = append(w.effects, e) }
+func (w *Worker) count(m Metric) { w.effects = append(w.effects, Effect{Kind: Count, Metric: m}) }
+
+// Effects returns what has to be done since the last call; nil: nothing. The
+// slice is valid until the call after the next. Carrying effects out may make
+// new ones (a callout that the host refuses): call until it returns nil.
+func (w *Worker) Effects() []Effect {
+	if len(w.effects) == 0 {
+		return nil
+	}
+	out := w.effects
+	clear(w.spent)
+	w.effects, w.spent = w.spent[:0], out
+	return out
+}
+
+// Tick lets time pass.
+func (w *Worker) Tick(now int64) {
+	w.resumeWaiting(now)
+	w.resumeWaiters(now)
+	w.renewLeases(now)
+	w.expireQueued(now)
+	w.pump(now)
+	want := w.wanted()
+	if want != w.tick {
+		w.setTick(want)
+	}
+}
+
+// schedule asks for more frequent ticks where they are needed. Slower ones are
+// asked for only in Tick, so that short requests do not move the timer.
+func (w *Worker) schedule() {
+	if want := w.wanted(); want != 0 && (w.tick == 0 || want < w.tick) {
+		w.setTick(want)
+	}
+}
+
+func (w *Worker) wanted() time.Duration {
+	switch {
+	case len(w.b.fresh) > 0 || len(w.b.retries) > 0:
+		return tickBusy
+	case len(w.waiting) > 0 || len(w.waiters) > 0:
+		return tickWaiting
+	case len(w.live) > 0:
+		return tickLive
+	}
+	return 0
+}
+
+func (w *Worker) setTick(d time.Duration) {
+	w.tick = d
+	w.emit(Effect{Kind: SetTick, TickMS: uint32(d / time.Millisecond)})
+}
+
+// Pending returns the number of operations that end a claim and are not
+// acknowledged yet.
+func (w *Worker) Pending() int { return w.pending }

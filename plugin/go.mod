@@ -1,0 +1,18 @@
+module github.com/oncewall/oncewall/plugin
+
+go 1.26.0
+
+require (
+	github.com/oncewall/oncewall v0.0.0
+	github.com/tetratelabs/proxy-wasm-go-sdk v0.24.0
+	github.com/tetratelabs/proxy-wasm-go-sdk/proxywasm/wasip1 v0.0.0
+)
+
+require (
+	github.com/philhofer/fwd v1.2.0 // indirect
+	github.com/tinylib/msgp v1.6.5 // indirect
+)
+
+replace github.com/oncewall/oncewall => ../
+
+replace github.com/tetratelabs/proxy-wasm-go-sdk/proxywasm/wasip1 => ./wasip1

@@ -1,0 +1,129 @@
+//go:build wasip1
+
+// Command plugin is the filter as Envoy loads it: it turns proxy-wasm callbacks
+// into events of the core (package filter) and the core's effects into host
+// calls. It decides nothing.
+//
+// It is built with
+//
+//	GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared
+package main
+
+import (
+	"crypto/rand"
+	"os"
+	"time"
+
+	"github.com/tetratelabs/proxy-wasm-go-sdk/proxywasm"
+	"github.com/tetratelabs/proxy-wasm-go-sdk/proxywasm/types"
+	"github.com/tetratelabs/proxy-wasm-go-sdk/proxywasm/wasip1"
+
+	"github.com/oncewall/oncewall/filter"
+	"github.com/oncewall/oncewall/filter/rules"
+	"github.com/oncewall/oncewall/filter/wire"
+)
+
+// Names in the VM's environment (Envoy's vm_config.environment_variables).
+const (
+	// envSecret holds the secret that the bridge expects; empty where the bridge
+	// knows Envoy by its certificate.
+	envSecret = "ONCEWALL_BRIDGE_SECRET"
+	// envDebug set to 1 lets a request header make the filter panic.
+	envDebug = "ONCEWALL_DEBUG"
+)
+
+// main is not called by the host.
+func main() {}
+
+func init() {
+	proxywasm.SetVMContext(&vm{})
+	wasip1.OnPanic(panicked)
+}
+
+type vm struct{ types.DefaultVMContext }
+
+func (*vm) NewPluginContext(id uint32) types.PluginContext { return &plugin{id: id} }
+
+// plugin is one plugin context: one configuration on one worker. A change of
+// the configuration makes a new one beside it in the same VM.
+type plugin struct {
+	types.DefaultPluginContext
+	id      uint32
+	worker  *filter.Worker
+	start   time.Time
+	headers []byte // of every callout, encoded once
+	metrics []proxywasm.MetricCounter
+	debug   bool
+	done    bool
+	effects []filter.Effect // what the core asked for last, done up to next
+	next    int
+}
+
+// OnPluginStart reads the configuration; a fault in it refuses the load, with
+// every fault in one log line.
+func (p *plugin) OnPluginStart(int) types.OnPluginStartStatus {
+	b, err := proxywasm.GetPluginConfiguration()
+	if err != nil {
+		proxywasm.LogCritical("config: no plugin configuration: " + err.Error())
+		return types.OnPluginStartStatusFailed
+	}
+	cfg, err := rules.Parse(b)
+	if err != nil {
+		proxywasm.LogCritical(err.Error())
+		return types.OnPluginStartStatusFailed
+	}
+	var seed [16]byte
+	if _, err := rand.Read(seed[:]); err != nil {
+		proxywasm.LogCritical("no randomness: " + err.Error())
+		return types.OnPluginStartStatusFailed
+	}
+	p.start = time.Now()
+	p.worker = filter.NewWorker(cfg, seed)
+	p.debug = os.Getenv(envDebug) == "1"
+	p.headers = calloutHeaders(cfg, os.Getenv(envSecret))
+	for _, name := range filter.Metrics() {
+		p.metrics = append(p.metrics, proxywasm.DefineCounterMetric(name))
+	}
+	plugins[p.id] = p
+	return types.OnPluginStartStatusOK
+}
+
+func calloutHeaders(cfg *rules.Config, secret string) []byte {
+	h := [][2]string{
+		{":method", "POST"}, {":path", wire.BatchPath}, {":authority", cfg.Bridge.Authority},
+		{"content-type", wire.ContentType},
+	}
+	if secret != "" {
+		h = append(h, [2]string{"authorization", "Bearer " + secret})
+	}
+	return wasip1.EncodePairs(h)
+}
+
+// now is the core's clock: nanoseconds since the plugin context started, on the
+// monotonic clock.
+func (p *plugin) now() int64 { return int64(time.Since(p.start)) }
+
+// OnTick lets time pass in the core.
+func (p *plugin) OnTick() {
+	p.worker.Tick(p.now())
+	p.perform()
+	if p.done && p.worker.Pending() == 0 {
+		delete(plugins, p.id)
+		proxywasm.PluginDone()
+	}
+}
+
+// OnPluginDone holds the context of an old configuration until what it has
+// forwarded is recorded.
+func (p *plugin) OnPluginDone() bool {
+	p.done = true
+	if p.worker == nil || p.worker.Pending() == 0 {
+		delete(plugins, p.id)
+		return true
+	}
+	return false
+}
+
+// NewHttpContext makes the context of one stream. Most are not covered by a
+// rule; they cost one small allocation.
+func (p *plugin) NewHttpContext(id uint32) types.HttpContext { return &stream{p: p, id: id} }

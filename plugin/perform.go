@@ -1,0 +1,118 @@
+//go:build wasip1
+
+package main
+
+import (
+	"github.com/tetratelabs/proxy-wasm-go-sdk/proxywasm"
+	"github.com/tetratelabs/proxy-wasm-go-sdk/proxywasm/types"
+	"github.com/tetratelabs/proxy-wasm-go-sdk/proxywasm/wasip1"
+
+	"github.com/oncewall/oncewall/filter"
+	"github.com/oncewall/oncewall/filter/wire"
+)
+
+// perform carries out the core's effects in their order. An effect on a stream
+// other than the current one makes that stream's context effective first; the
+// host drops that again when the callback returns.
+//
+// The position is kept in p, so that after a panic (panic.go) the rest is still
+// carried out: an effect that is lost is a stream that hangs.
+func (p *plugin) perform() {
+	var effective *filter.Stream
+	for {
+		if p.next == len(p.effects) {
+			if p.effects, p.next = p.worker.Effects(), 0; p.effects == nil {
+				return
+			}
+		}
+		e := &p.effects[p.next]
+		p.next++
+		if e.Stream != nil && e.Stream != effective {
+			if !wasip1.SetEffectiveContext(e.Stream.ID) {
+				continue // gone: its end has been, or will be, told to the core
+			}
+			effective = e.Stream
+		}
+		p.do(e)
+	}
+}
+
+func (p *plugin) do(e *filter.Effect) {
+	switch e.Kind {
+	case filter.SetRequestHeader:
+		check(proxywasm.ReplaceHttpRequestHeader(e.Name, e.Value))
+	case filter.RemoveRequestHeader:
+		check(proxywasm.RemoveHttpRequestHeader(e.Name))
+	case filter.SetResponseHeader:
+		check(proxywasm.ReplaceHttpResponseHeader(e.Name, e.Value))
+	case filter.RemoveResponseHeader:
+		check(proxywasm.RemoveHttpResponseHeader(e.Name))
+	case filter.ResumeRequest:
+		check(proxywasm.ResumeHttpRequest())
+	case filter.ResumeResponse:
+		check(proxywasm.ResumeHttpResponse())
+	case filter.Reply:
+		r := e.Reply
+		if st := wasip1.LocalReply(r.Status, r.Details, r.Headers, r.Body); st != 0 {
+			check(types.ErrorInternalFailure)
+		}
+	case filter.Call:
+		p.call(&e.Call)
+	case filter.Count:
+		p.metrics[e.Metric].Increment(1)
+	case filter.SetTick:
+		check(proxywasm.SetTickPeriodMilliSeconds(e.TickMS))
+	}
+}
+
+// check panics on a host call that the host refuses although it is legal here:
+// the export's recovery then refuses the stream rather than let it pass.
+func check(err error) {
+	if err != nil {
+		panic("host call refused: " + err.Error())
+	}
+}
+
+// call sends a batch. The answer goes to the core whatever has become of the
+// stream that happened to be current.
+func (p *plugin) call(c *filter.CallEffect) {
+	id := c.ID
+	st := wasip1.Callout(p.worker.Config().Bridge.Cluster, p.headers, c.Body, c.TimeoutMS, func(a wasip1.Answer) {
+		if body, ok := bridgeAnswer(a); ok {
+			p.worker.CallAnswered(p.now(), id, body)
+		} else {
+			p.worker.CallFailed(p.now(), id)
+		}
+		p.perform()
+	})
+	if st != 0 {
+		p.worker.CallFailed(p.now(), id)
+	}
+}
+
+// bridgeAnswer returns the body of a batch's answer; false where it was not
+// made by a bridge: Envoy makes up answers for refused connections and
+// timeouts, and they lack the stamp.
+func bridgeAnswer(a wasip1.Answer) ([]byte, bool) {
+	if a.Headers == 0 {
+		return nil, false
+	}
+	pairs, err := proxywasm.GetHttpCallResponseHeaders()
+	if err != nil {
+		return nil, false
+	}
+	stamped, ok := false, false
+	for _, h := range pairs {
+		switch h[0] {
+		case wire.StampHeader:
+			stamped = true
+		case ":status":
+			ok = h[1] == "200"
+		}
+	}
+	if !stamped || !ok {
+		return nil, false
+	}
+	body, err := proxywasm.GetHttpCallResponseBody(0, int(a.BodyBytes))
+	return body, err == nil
+}

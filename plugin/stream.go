@@ -1,0 +1,116 @@
+//go:build wasip1
+
+package main
+
+import (
+	"github.com/tetratelabs/proxy-wasm-go-sdk/proxywasm"
+	"github.com/tetratelabs/proxy-wasm-go-sdk/proxywasm/types"
+
+	"github.com/oncewall/oncewall/filter"
+)
+
+// stream is one HTTP stream. core is nil as long as no rule covers it.
+type stream struct {
+	types.DefaultHttpContext
+	p    *plugin
+	id   uint32
+	core *filter.Stream
+}
+
+// actions maps the core's actions to what the host takes. Hold and Discard are
+// returned from body callbacks only: stop and watermark, stop without buffer.
+var actions = [...]types.Action{
+	filter.Continue: types.ActionContinue,
+	filter.Pause:    types.ActionPause,
+	filter.Hold:     2,
+	filter.Discard:  3,
+}
+
+// give performs what the event asked for and returns its action.
+func (s *stream) give(a filter.Action) types.Action {
+	s.p.perform()
+	return actions[a]
+}
+
+func (s *stream) OnHttpRequestHeaders(_ int, end bool) types.Action {
+	path, err := proxywasm.GetHttpRequestHeader(":path")
+	if err != nil {
+		return types.ActionContinue // CONNECT has none; no rule can cover it
+	}
+	method, err := proxywasm.GetHttpRequestHeader(":method")
+	if err != nil {
+		return types.ActionContinue
+	}
+	if s.p.debug {
+		trapIfAsked()
+	}
+	w := s.p.worker
+	rule := w.Match(method, path)
+	if rule == nil && !w.MatchIssue(method, path) {
+		return types.ActionContinue
+	}
+	s.core = w.Open(s.id, rule, method, path)
+	open[s.id] = s
+	return s.give(s.core.RequestHeaders(s.p.now(), &requestView{}, end))
+}
+
+func (s *stream) OnHttpRequestBody(n int, end bool) types.Action {
+	if s.core == nil {
+		return types.ActionContinue
+	}
+	return s.give(s.core.RequestBody(s.p.now(), n, end, func() []byte { return chunk(proxywasm.GetHttpRequestBody, n) }))
+}
+
+func (s *stream) OnHttpRequestTrailers(int) types.Action {
+	if s.core == nil {
+		return types.ActionContinue
+	}
+	return s.give(s.core.RequestTrailers(s.p.now()))
+}
+
+func (s *stream) OnHttpResponseHeaders(_ int, end bool) types.Action {
+	if s.core == nil {
+		return types.ActionContinue
+	}
+	return s.give(s.core.ResponseHeaders(s.p.now(), &responseView{}, end))
+}
+
+func (s *stream) OnHttpResponseBody(n int, end bool) types.Action {
+	if s.core == nil {
+		return types.ActionContinue
+	}
+	return s.give(s.core.ResponseBody(s.p.now(), n, end, func() []byte { return chunk(proxywasm.GetHttpResponseBody, n) }))
+}
+
+func (s *stream) OnHttpResponseTrailers(int) types.Action {
+	if s.core == nil {
+		return types.ActionContinue
+	}
+	return s.give(s.core.ResponseTrailers(s.p.now()))
+}
+
+func (s *stream) OnHttpStreamDone() {
+	if s.core == nil {
+		return
+	}
+	delete(open, s.id)
+	s.core.Done(s.p.now(), trail)
+	s.p.perform()
+}
+
+// chunk reads the whole of the current chunk. A host that cannot give it has
+// broken its word; the panic refuses the stream.
+func chunk(get func(start, size int) ([]byte, error), n int) []byte {
+	b, err := get(0, n)
+	if err != nil || len(b) != n {
+		panic("the host gave fewer bytes than it announced")
+	}
+	return b
+}
+
+// trapIfAsked panics where the debug header says so.
+func trapIfAsked() {
+	if v, err := proxywasm.GetHttpRequestHeader("x-oncewall-debug"); err == nil && v == "trap" {
+		panic("x-oncewall-debug: trap")
+	}
+}

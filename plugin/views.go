@@ -1,0 +1,98 @@
+//go:build wasip1
+
+package main
+
+import (
+	"encoding/binary"
+	"strconv"
+	"strings"
+
+	"github.com/tetratelabs/proxy-wasm-go-sdk/proxywasm"
+
+	"github.com/oncewall/oncewall/filter"
+	"github.com/oncewall/oncewall/filter/wire"
+)
+
+// requestView reads the current stream's request headers, once.
+type requestView struct {
+	pairs [][2]string
+	read  bool
+}
+
+func (v *requestView) Header(name string) (lines []string) {
+	if !v.read {
+		v.read = true
+		// An error leaves no lines: a rule then finds neither key nor principal,
+		// and refuses.
+		v.pairs, _ = proxywasm.GetHttpRequestHeaders()
+	}
+	for _, p := range v.pairs {
+		if p[0] == name {
+			lines = append(lines, p[1])
+		}
+	}
+	return lines
+}
+
+func (v *requestView) Property(path ...string) (string, bool) {
+	b, err := proxywasm.GetProperty(path)
+	return string(b), err == nil
+}
+
+// responseView reads the current stream's response headers, once.
+type responseView struct {
+	status int
+	lines  []wire.HeaderLine
+	read   bool
+}
+
+func (v *responseView) load() {
+	if v.read {
+		return
+	}
+	v.read = true
+	pairs, err := proxywasm.GetHttpResponseHeaders()
+	if err != nil {
+		return
+	}
+	v.lines = make([]wire.HeaderLine, 0, len(pairs))
+	for _, p := range pairs {
+		if p[0] == ":status" {
+			v.status, _ = strconv.Atoi(p[1])
+		} else if !strings.HasPrefix(p[0], ":") {
+			v.lines = append(v.lines, wire.HeaderLine{Name: p[0], Value: p[1]})
+		}
+	}
+}
+
+func (v *responseView) Status() int              { v.load(); return v.status }
+func (v *responseView) Lines() []wire.HeaderLine { v.load(); return v.lines }
+func (v *responseView) Trail() filter.Trail      { return trail() }
+
+var (
+	pathDetails  = []string{"response", "code_details"}
+	pathFlags    = []string{"response", "flags"}
+	pathAttempts = []string{"upstream", "request_attempt_count"}
+)
+
+func (v *responseView) ViaUpstream() bool {
+	b, err := proxywasm.GetProperty(pathDetails)
+	return err == nil && string(b) == "via_upstream"
+}
+
+// trail reads how far the current stream's request got. What the host does not
+// say counts as an attempt that may have reached upstream, except the count of
+// attempts itself, which is absent before the first.
+func trail() filter.Trail {
+	attempts, _ := number(pathAttempts)
+	flags, _ := number(pathFlags)
+	return filter.Trail{Attempts: int(attempts), Flags: flags}
+}
+
+func number(path []string) (uint64, bool) {
+	b, err := proxywasm.GetProperty(path)
+	if err != nil || len(b) != 8 {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint64(b), true
+}

@@ -1,0 +1,5 @@
+module github.com/tetratelabs/proxy-wasm-go-sdk/proxywasm/wasip1
+
+go 1.26
+
+require github.com/tetratelabs/proxy-wasm-go-sdk v0.24.0
