@@ -34,6 +34,9 @@ func decodeMessage(b []byte, m message) error {
 	if b[0] != Version {
 		return &VersionError{Got: b[0]}
 	}
+	if err := checkNesting(b[1:]); err != nil {
+		return err
+	}
 	rest, err := m.UnmarshalMsg(b[1:])
 	if err != nil {
 		return fmt.Errorf("wire: %w", err)
@@ -47,17 +50,27 @@ func decodeMessage(b []byte, m message) error {
 // AppendBatch appends the encoding of b to dst.
 func AppendBatch(dst []byte, b *Batch) ([]byte, error) { return appendMessage(dst, b) }
 
-// DecodeBatch decodes into m, whose byte slices then alias b.
-func DecodeBatch(b []byte, m *Batch) error { return decodeMessage(b, m) }
+// DecodeBatch decodes into m, whose byte slices then alias b. Nothing that m
+// held before is left.
+func DecodeBatch(b []byte, m *Batch) error {
+	*m = Batch{} // absent fields stand for zero, and the decoder leaves them as they are
+	return decodeMessage(b, m)
+}
 
 // AppendAnswer appends the encoding of a to dst.
 func AppendAnswer(dst []byte, a *Answer) ([]byte, error) { return appendMessage(dst, a) }
 
-// DecodeAnswer decodes into a, whose byte slices then alias b.
-func DecodeAnswer(b []byte, a *Answer) error { return decodeMessage(b, a) }
+// DecodeAnswer decodes into a, as [DecodeBatch] does.
+func DecodeAnswer(b []byte, a *Answer) error {
+	*a = Answer{}
+	return decodeMessage(b, a)
+}
 
 // AppendResponse appends the encoding of a recorded response to dst.
 func AppendResponse(dst []byte, r *Response) ([]byte, error) { return appendMessage(dst, r) }
 
-// DecodeResponse decodes a recorded response, whose body then aliases b.
-func DecodeResponse(b []byte, r *Response) error { return decodeMessage(b, r) }
+// DecodeResponse decodes a recorded response, as [DecodeBatch] does.
+func DecodeResponse(b []byte, r *Response) error {
+	*r = Response{}
+	return decodeMessage(b, r)
+}

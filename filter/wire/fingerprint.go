@@ -61,8 +61,11 @@ func ValidFingerprint(fp []byte) bool {
 }
 
 // MapParts returns a copy of fp with every digest replaced by f of it: the
-// bridge keys digests before it stores them.
+// bridge keys digests before it stores them. An empty fp stays empty.
 func MapParts(fp []byte, f func(id PartID, digest []byte) [DigestBytes]byte) []byte {
+	if len(fp) == 0 {
+		return nil
+	}
 	out := append(make([]byte, 0, len(fp)), fp[0])
 	for p := fp[1:]; len(p) >= partBytes; p = p[partBytes:] {
 		out = AppendPart(out, PartID(p[0]), f(PartID(p[0]), p[1:partBytes]))
