@@ -7,12 +7,17 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // piece is how much is written between two flushes of a chunked answer.
 const piece = 16 << 10
+
+// pieces holds copy buffers, *[piece]byte.
+var pieces = sync.Pool{New: func() any { return new([piece]byte) }}
 
 // answer writes the response that the knobs describe.
 func (s *Shop) answer(w http.ResponseWriter, r *http.Request, q *request, out outcome) {
@@ -72,9 +77,10 @@ func flush(w http.ResponseWriter) { http.NewResponseController(w).Flush() }
 
 // copyPieces stops when the caller has left.
 func copyPieces(w http.ResponseWriter, body io.Reader, flushed bool) {
-	buf := make([]byte, piece)
+	buf := pieces.Get().(*[piece]byte)
+	defer pieces.Put(buf)
 	for {
-		n, err := body.Read(buf)
+		n, err := body.Read(buf[:])
 		if n > 0 {
 			if _, err := w.Write(buf[:n]); err != nil {
 				return
@@ -194,7 +200,10 @@ func (s *Shop) setLines(h http.Header, k *knobs) {
 		h.Set("X-Shop-Line-"+n, n)
 	}
 	for _, l := range k.trailers {
-		h.Add("Trailer", l.name)
+		// Announced twice, net/http would send it twice over.
+		if !slices.Contains(h["Trailer"], l.name) {
+			h.Add("Trailer", l.name)
+		}
 	}
 }
 

@@ -89,7 +89,12 @@ func (s *Shop) effect(db session, g Guards, q *request) (outcome, error) {
 		}
 	}
 	_, err := db.exec(db.insertEffect, q.serial, q.route)
-	return outcome{effect: effectDone, order: q.serial, state: "UNPAID"}, err
+	out := outcome{effect: effectDone, order: q.serial}
+	switch q.route {
+	case "/orders", "/checkout", "/shop.Shop/Order":
+		out.state = "UNPAID"
+	}
+	return out, err
 }
 
 // fails tells whether the request was told to fail; it then has no effect, as

@@ -129,7 +129,9 @@ func (s *Shop) begin(r *http.Request) *request {
 func (s *Shop) readBody(q *request, r *http.Request) error {
 	sum := sha256.New()
 	var kept bytes.Buffer
-	_, err := io.Copy(io.MultiWriter(sum, &head{&kept}), r.Body)
+	buf := pieces.Get().(*[piece]byte)
+	defer pieces.Put(buf)
+	_, err := io.CopyBuffer(io.MultiWriter(sum, &head{&kept}), r.Body, buf[:])
 	q.body = kept.Bytes()
 	key := q.key
 	if keyInBody(q.route) {
@@ -151,16 +153,17 @@ func (h *head) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-var errFence = errors.New("idempotency-fence: no number from 1 to 2^63-1")
+var errFence = errors.New("idempotency-fence: no number from 0 to 2^63-1")
 
-// fenceOf reads Idempotency-Fence. Absent is 0.
+// fenceOf reads Idempotency-Fence. Absent and 0 are the same: no claim was
+// granted for this request.
 func fenceOf(h http.Header) (int64, error) {
 	v := h.Get("Idempotency-Fence")
 	if v == "" {
 		return 0, nil
 	}
 	n, err := strconv.ParseInt(v, 10, 64)
-	if err != nil || n <= 0 {
+	if err != nil || n < 0 {
 		return 0, errFence
 	}
 	return n, nil

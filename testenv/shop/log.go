@@ -26,6 +26,7 @@ type execution struct {
 	whole   bool   // the body came to its end
 	effect  string // one of the effect constants, empty while running
 	cost    int64
+	dropped bool
 }
 
 // executionBytes is the fixed cost of a remembered execution: the struct, its
@@ -55,6 +56,9 @@ func newLog(maxRequests int, maxBytes int64) *log {
 func (l *log) reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	for _, e := range l.queue {
+		e.dropped = true
+	}
 	l.queue, l.bytes, l.forgotten = nil, 0, 0
 	l.byKey = make(map[string][]*execution)
 	l.byTag = make(map[string][]*execution)
@@ -84,6 +88,7 @@ func (l *log) forgetOldest() {
 	l.queue[0] = nil
 	l.queue = l.queue[1:]
 	l.bytes -= e.cost
+	e.dropped = true
 	l.forgotten++
 	drop(l.byKey, e.key, e)
 	drop(l.byTag, e.tag, e)
@@ -111,16 +116,18 @@ func (l *log) bodyRead(e *execution, key, sum, trailer string, whole bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e.sum, e.trailer, e.whole = sum, trailer, whole
-	if e.key == "" && key != "" && l.holds(e) {
-		l.byKey[key] = append(l.byKey[key], e)
-	}
+	late := e.key == "" && key != ""
 	e.key = key
-}
-
-// holds tells whether e is still remembered: indexing one that was dropped
-// meanwhile would keep it for ever.
-func (l *log) holds(e *execution) bool {
-	return len(l.queue) > 0 && e.serial >= l.queue[0].serial
+	if e.dropped {
+		return // indexing it now would keep it for ever
+	}
+	more := int64(len(trailer))
+	if late {
+		l.byKey[key] = append(l.byKey[key], e)
+		more += int64(len(key))
+	}
+	e.cost += more
+	l.bytes += more
 }
 
 func (l *log) finished(e *execution, effect string) {

@@ -53,8 +53,11 @@ func buy(db session, g Guards, q *request) (outcome, error) {
 		first, err := db.number(db.firstSaleOrder, q.principal)
 		return outcome{effect: effectAlready, order: first}, err
 	}
-	_, err = db.exec(db.insertSaleOrder, q.serial, q.principal)
-	return outcome{effect: effectDone, order: q.serial}, err
+	if _, err := db.exec(db.insertSaleOrder, q.serial, q.principal); err != nil {
+		return outcome{}, err
+	}
+	_, err = db.exec(db.insertEffect, q.serial, q.route) // it can be paid for like any other
+	return outcome{effect: effectDone, order: q.serial, state: "UNPAID"}, err
 }
 
 // OpenSale forgets any earlier sale and puts items in stock, at most

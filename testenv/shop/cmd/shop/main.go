@@ -9,8 +9,10 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/signal"
@@ -25,19 +27,22 @@ const drain = 5 * time.Second
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Args[1:], os.Getenv); err != nil {
+	if err := run(ctx, os.Args[1:], os.Getenv, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "shop:", err)
 		os.Exit(1)
 	}
 }
 
 // run serves until ctx ends. It prints the address once it listens.
-func run(ctx context.Context, args []string, env func(string) string) error {
+func run(ctx context.Context, args []string, env func(string) string, out io.Writer) error {
 	flags := flag.NewFlagSet("shop", flag.ContinueOnError)
 	port := flags.String("port", cmp.Or(env("SHOP_PORT"), "8090"), "port on 127.0.0.1; 0 takes a free one")
 	names := flags.String("guards", cmp.Or(env("SHOP_GUARDS"), "all"), "comma-separated: unique, state, fence; or all, none")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("argument %q: none is expected", flags.Arg(0))
 	}
 	guards, err := shop.ParseGuards(*names)
 	if err != nil {
@@ -49,9 +54,9 @@ func run(ctx context.Context, args []string, env func(string) string) error {
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", *port))
 	if err != nil {
-		return err
+		return errors.Join(err, s.Close())
 	}
-	fmt.Printf("shop: listening on %s, guards %s\n", l.Addr(), guards)
+	fmt.Fprintf(out, "shop: listening on %s, guards %s\n", l.Addr(), guards)
 
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
