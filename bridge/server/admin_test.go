@@ -1,0 +1,139 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oncewall/oncewall/bridge/store"
+	"github.com/oncewall/oncewall/filter/wire"
+)
+
+func TestReadiness(t *testing.T) {
+	st := answering(store.Reply{Code: wire.OK})
+	b := start(t, st)
+	if status, body := b.get("/readyz"); status != http.StatusOK {
+		t.Errorf("status %d: %s", status, body)
+	}
+	st.ready = errors.New("redis: maxmemory-policy is allkeys-lru: must be noeviction")
+	status, body := b.get("/readyz")
+	var answer readiness
+	if err := json.Unmarshal([]byte(body), &answer); err != nil {
+		t.Fatal(err)
+	}
+	if status != http.StatusServiceUnavailable || answer.Ready || answer.Parts["server"] != "ok" ||
+		answer.Parts["store"] != st.ready.Error() {
+		t.Errorf("status %d: %s", status, body)
+	}
+	if status, _ := b.get("/healthz"); status != http.StatusOK {
+		t.Errorf("healthz %d though the process is alive", status)
+	}
+}
+
+// TestDrain: a batch under way is finished and answered while readiness fails,
+// and then Run returns.
+func TestDrain(t *testing.T) {
+	entered, release := make(chan struct{}), make(chan struct{})
+	b := start(t, &stub{do: func(ctx context.Context, ops []store.Operation) []store.Reply {
+		close(entered)
+		<-release
+		return answering(store.Reply{Code: wire.Created}).do(ctx, ops)
+	}})
+	first := make(chan []wire.Result, 1)
+	go func() { first <- b.send(testPolicy(), testOp(wire.Claim, 1)) }()
+	<-entered
+	b.stop()
+	poll(t, "readiness fails", func() bool {
+		status, body := b.get("/readyz")
+		return status == http.StatusServiceUnavailable && strings.Contains(body, "draining")
+	})
+	poll(t, "no connection is accepted", func() bool {
+		_, err := client(false).Get(b.url)
+		return err != nil
+	})
+	select {
+	case <-b.done:
+		t.Fatal("Run returned with a batch under way")
+	default:
+	}
+	close(release)
+	expect(t, <-first, wire.Created)
+	if !<-b.done {
+		t.Error("drained, but not settled")
+	}
+}
+
+// TestDrainIsBounded: a store that hangs does not keep the process.
+func TestDrainIsBounded(t *testing.T) {
+	entered, release := make(chan struct{}), make(chan struct{})
+	defer close(release)
+	b := start(t, &stub{do: func(context.Context, []store.Operation) []store.Reply {
+		close(entered)
+		<-release
+		return nil
+	}}, func(c *Config) { c.DrainTimeout = 20 * time.Millisecond })
+	op := testOp(wire.Claim, 1)
+	op.BudgetMS = 60_000
+	go func() {
+		r, _ := http.NewRequest(http.MethodPost, b.url+wire.BatchPath, strings.NewReader(string(encode(t,
+			&wire.Batch{Namespace: "edge", Policies: []wire.Policy{testPolicy()}, Ops: []wire.Operation{op}}))))
+		r.Header.Set("Authorization", "Bearer "+testSecret)
+		r.Header.Set("Content-Type", wire.ContentType)
+		if resp, err := b.client.Do(r); err == nil {
+			resp.Body.Close()
+			t.Errorf("answered %d by a store that hangs", resp.StatusCode)
+		}
+	}()
+	<-entered
+	b.stop()
+	if <-b.done {
+		t.Error("settled, with a store call under way")
+	}
+	if !strings.Contains(b.logs.String(), "drain cut short") {
+		t.Error("not logged")
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	st := answering(store.Reply{Code: wire.Created, Takeover: true, Restored: true})
+	b := start(t, st)
+	done := testOp(wire.Complete, 1)
+	done.Unprotected = true
+	bad := testOp(wire.Claim, 1)
+	bad.Kind = 77
+	b.send(testPolicy(), testOp(wire.Claim, 1), done, bad)
+	b.post(nil)
+	_, body := b.get("/metrics")
+	for _, line := range []string{
+		`oncewall_bridge_operations_total{operation="claim",outcome="created"} 1`,
+		`oncewall_bridge_operations_total{operation="other",outcome="invalid"} 1`,
+		`oncewall_bridge_operation_duration_seconds_count{operation="complete"} 1`,
+		`oncewall_bridge_batch_size_sum 3`,
+		`oncewall_bridge_batch_duration_seconds_count 1`,
+		`oncewall_bridge_requests_total{code="200"} 1`,
+		`oncewall_bridge_requests_total{code="400"} 1`,
+		`oncewall_bridge_store_batches_total 1`,
+		`oncewall_bridge_store_operations_total 2`,
+		`oncewall_bridge_takeovers_total 2`,
+		`oncewall_bridge_restored_total 2`,
+		`oncewall_bridge_unprotected_completions_total 1`,
+		`oncewall_build_info{`,
+	} {
+		if !strings.Contains(body, "\n"+line) {
+			t.Errorf("no %s", line)
+		}
+	}
+}
+
+func poll(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: not within 10s", what)
+		}
+	}
+}
