@@ -40,6 +40,7 @@ help: ## this list, and the variables that the stack reads
 #>   INNER=1 a plain Envoy between gateway and shop, at GATEWAY_PORT+20
 #>   BARE=1  a listener without the filter, at GATEWAY_PORT+100
 #>   RULES=file.json  BRIDGE_CONFIG=file.yaml  ENVOY_PATCH=file.yaml (see envoy/README.md)
+#>   RUN_DIR=folder of logs, pid files and generated configurations (build/out/run)
 #>   for fault tests: REDIS_VIA  BRIDGE_CLOCK_OFFSET  BRIDGE_DELAY  ISSUE_LIFE  DEBUG=1
 
 build: wasm binaries ## the plugin and the programs (the default)

@@ -22,7 +22,8 @@ func checkLength(files []goFile) []string {
 }
 
 // checkHabits returns a line for every call in a test that waits for a time
-// instead of an event, or that lets a test pass without having run.
+// instead of an event, or that lets a test pass without having run. The pause of
+// a polling loop, which stands in a for statement, is neither.
 func checkHabits(files []goFile) []string {
 	var bad []string
 	for _, f := range files {
@@ -30,29 +31,42 @@ func checkHabits(files []goFile) []string {
 			continue
 		}
 		imported := importNames(f)
+		polls := make(map[ast.Node]bool)
 		ast.Inspect(f.ast, func(n ast.Node) bool {
+			if loop, ok := n.(*ast.ForStmt); ok {
+				ast.Inspect(loop, func(inner ast.Node) bool {
+					polls[inner] = true
+					return true
+				})
+			}
 			call, ok := n.(*ast.CallExpr)
 			if !ok {
 				return true
 			}
-			sel, ok := call.Fun.(*ast.SelectorExpr)
-			if !ok {
-				return true
-			}
-			x, ok := sel.X.(*ast.Ident)
-			if !ok {
-				return true
-			}
+			pkg, name := callee(call)
 			switch {
-			case x.Name == "time" && sel.Sel.Name == "Sleep" && imported["time"]:
+			case pkg == "time" && name == "Sleep" && imported["time"] && !polls[n]:
 				bad = append(bad, f.at(call.Pos())+": time.Sleep in a test: poll with a deadline, or wait for the event")
-			case !imported[x.Name] && slices.Contains([]string{"Skip", "Skipf", "SkipNow"}, sel.Sel.Name):
-				bad = append(bad, f.at(call.Pos())+": "+x.Name+"."+sel.Sel.Name+": a test that cannot run fails")
+			case pkg != "" && !imported[pkg] && slices.Contains([]string{"Skip", "Skipf", "SkipNow"}, name):
+				bad = append(bad, f.at(call.Pos())+": "+pkg+"."+name+": a test that cannot run fails")
 			}
 			return true
 		})
 	}
 	return bad
+}
+
+// callee returns x and f of a call x.f(...).
+func callee(call *ast.CallExpr) (x, f string) {
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return "", ""
+	}
+	id, ok := sel.X.(*ast.Ident)
+	if !ok {
+		return "", ""
+	}
+	return id.Name, sel.Sel.Name
 }
 
 // importNames are the names by which f refers to packages.

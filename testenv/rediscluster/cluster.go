@@ -106,6 +106,15 @@ func StartSingle(ctx context.Context, c Config) (*Cluster, error) {
 	return &Cluster{Nodes: []*Node{n}}, nil
 }
 
+// nodeOptions are the options of a cluster's node.
+func (c *Config) nodeOptions() []string {
+	return append([]string{
+		"--cluster-enabled", "yes",
+		"--cluster-node-timeout", strconv.FormatInt(c.NodeTimeout.Milliseconds(), 10),
+		"--cluster-replica-validity-factor", "0",
+	}, c.options()...)
+}
+
 func (c *Config) options() []string {
 	return append([]string{"--maxmemory", strconv.FormatInt(c.MaxMemory, 10)}, c.Options...)
 }
@@ -139,11 +148,7 @@ func Start(ctx context.Context, c Config) (_ *Cluster, err error) {
 		if port == 0 {
 			port, free = free[0], free[1:]
 		}
-		n, err := start(ctx, c.Dir, port, append([]string{
-			"--cluster-enabled", "yes",
-			"--cluster-node-timeout", strconv.FormatInt(c.NodeTimeout.Milliseconds(), 10),
-			"--cluster-replica-validity-factor", "0",
-		}, c.options()...)...)
+		n, err := start(ctx, c.Dir, port, c.nodeOptions()...)
 		if err != nil {
 			return nil, err
 		}

@@ -81,11 +81,7 @@ func start(ctx context.Context, dir string, port int, options ...string) (*Node,
 		return nil, fmt.Errorf("rediscluster: %w", err)
 	}
 	n := &Node{Port: port, log: filepath.Join(home, "redis.log"), done: make(chan struct{})}
-	n.cmd = exec.Command(path, append([]string{
-		"--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir", home, "--logfile", n.log,
-		"--save", "", "--appendonly", "no", "--daemonize", "no", "--maxmemory-policy", "noeviction",
-		"--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0",
-	}, options...)...)
+	n.cmd = exec.Command(path, append(serverArguments(port, home, n.log), options...)...)
 	n.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	started := make(chan error)
 	starter() <- func() { started <- n.cmd.Start() }
@@ -106,6 +102,16 @@ func start(ctx context.Context, dir string, port int, options ...string) (*Node,
 		return nil, err
 	}
 	return n, nil
+}
+
+// serverArguments are those of every server: loopback, nothing persisted, no
+// eviction, replicas in sync without delay.
+func serverArguments(port int, home, log string) []string {
+	return []string{
+		"--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir", home, "--logfile", log,
+		"--save", "", "--appendonly", "no", "--daemonize", "no", "--maxmemory-policy", "noeviction",
+		"--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0",
+	}
 }
 
 // await polls until ok holds, the node dies or ctx ends.

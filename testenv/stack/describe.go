@@ -28,11 +28,9 @@ func (s *Stack) Describe(w io.Writer) {
 	row(ShopPart, s.Shop(), "the backend; /executions?key=K")
 	if s.opts.Store == Cluster {
 		for i, addr := range s.Redis() {
-			row(redisPart(s.ports.Redis[i]), addr, "Redis Cluster node")
+			row(RedisPart(s.ports.Redis[i]), addr, "Redis Cluster node")
 		}
 	}
 	_ = tw.Flush()
 	_, _ = fmt.Fprintf(w, "logs and pid files: %s\n", s.dir)
 }
-
-func redisPart(port int) string { return fmt.Sprintf("redis-%d", port) }

@@ -74,6 +74,11 @@ func (s *Stack) plan(prog programs) ([]*part, error) {
 		return nil, err
 	}
 	var parts []*part
+	if s.opts.Store == Cluster {
+		if parts, err = s.redisParts(); err != nil {
+			return nil, err
+		}
+	}
 	for i := range s.opts.Bridges {
 		parts = append(parts, s.bridgePart(i, prog, bridgeSecret, namingSecret))
 	}

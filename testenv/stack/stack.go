@@ -122,19 +122,42 @@ func lockDir(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// startAll starts what does not run yet and waits for all of it.
+// startAll starts what does not run yet, Redis first, and waits for all of it.
 func (s *Stack) startAll(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readyLimit)
 	defer cancel()
-	var missing []*part
+	var missing, others []*part
 	for _, p := range s.parts {
 		if !p.proc.alive() {
 			missing = append(missing, p)
 		}
+		if !isRedis(p.name) {
+			others = append(others, p)
+		}
 	}
-	// All ports first: a taken one is told before anything is started.
+	if err := vacant(missing); err != nil {
+		return err
+	}
+	if err := s.startRedis(ctx); err != nil {
+		return err
+	}
+	var rest []*part
+	for _, p := range others {
+		if !p.proc.alive() {
+			rest = append(rest, p)
+		}
+	}
+	if err := s.startParts(rest); err != nil {
+		return err
+	}
+	return awaitAll(ctx, others)
+}
+
+// vacant looks at all ports before anything is started, so that everything that
+// stands in the way is told at once. It also removes the logs of earlier runs.
+func vacant(parts []*part) error {
 	var faults []error
-	for _, p := range missing {
+	for _, p := range parts {
 		for _, port := range p.ports {
 			if err := checkFree(port); err != nil {
 				faults = append(faults, fmt.Errorf("%s: %w", p.name, err))
@@ -144,20 +167,20 @@ func (s *Stack) startAll(ctx context.Context) error {
 			faults = append(faults, err)
 		}
 	}
-	if len(faults) > 0 {
-		return errors.Join(faults...)
-	}
-	for _, p := range missing {
+	return errors.Join(faults...)
+}
+
+// startParts starts parts without waiting until they are ready.
+func (s *Stack) startParts(parts []*part) error {
+	var faults []error
+	for _, p := range parts {
 		// Even when start fails, so that what it began is ended.
 		s.begun = append(s.begun, p)
 		if err := p.start(s.dir); err != nil {
 			faults = append(faults, err)
 		}
 	}
-	if len(faults) > 0 {
-		return errors.Join(faults...)
-	}
-	return awaitAll(ctx, s.parts)
+	return errors.Join(faults...)
 }
 
 // awaitAll waits for every part and returns the faults of all that failed.

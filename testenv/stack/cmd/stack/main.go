@@ -9,6 +9,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,8 +24,9 @@ import (
 
 const usage = `usage: stack up | stack down | stack run -- COMMAND [ARGUMENT ...]`
 
-// runDir is where the detached stack lives, below the working directory, which
-// is the checkout.
+// runDir is where a stack lives, below the working directory, which is the
+// checkout. RUN_DIR changes it: stacks side by side need a folder each, and
+// ports of their own.
 const runDir = "build/out/run"
 
 func main() {
@@ -50,7 +52,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	dir, err := filepath.Abs(runDir)
+	dir, err := filepath.Abs(cmp.Or(os.Getenv("RUN_DIR"), runDir))
 	if err != nil {
 		return err
 	}
