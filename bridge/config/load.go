@@ -135,6 +135,11 @@ func flatten(path string, v any, table []field, leaves map[string]any, rep *repo
 			flatten(fmt.Sprintf("%s[%d]", path, i), item, table, leaves, rep)
 		}
 	default:
+		if strings.HasPrefix(path, "secrets") {
+			// The value may be the secret itself.
+			rep.add(path, "must be a mapping with env or file: a secret never stands in this file")
+			return
+		}
 		rep.add(path, "%s: must be a mapping", show(v))
 	}
 }
