@@ -82,7 +82,7 @@ func memberNames(f *field) string {
 
 func (c *collector) checkList(path string, f *field, n *node) {
 	if count := int64(len(n.items)); count < f.min || count > f.max {
-		c.fault(path, n, "has %d entries; it must have %s", count, f.bound())
+		c.fault(path, n, "has %d entries, must have %s", count, f.bound())
 		if count > f.max {
 			return
 		}
@@ -110,7 +110,7 @@ func (c *collector) checkList(path string, f *field, n *node) {
 
 func (c *collector) checkString(path string, f *field, n *node) {
 	if l := int64(len(n.text)); l < f.min || l > f.max {
-		c.fault(path, n, "has %d bytes; it must have %s", l, f.bound())
+		c.fault(path, n, "has %d bytes, must have %s", l, f.bound())
 		return
 	}
 	if f.form != nil && !f.form.ok(n.text) {

@@ -88,6 +88,9 @@ func (f *field) bound() string {
 	case kindString:
 		return fmt.Sprintf("%d to %d bytes", f.min, f.max)
 	case kindList:
+		if f.max == 1 {
+			return "one entry"
+		}
 		return fmt.Sprintf("%d to %d entries", f.min, f.max)
 	case kindChoice:
 		return strings.Join(f.served(), ", ")

@@ -1,6 +1,9 @@
 package rules
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A path is compared in normal form: percent-decoded, a backslash taken as a
 // slash, ";parameters" cut off every segment, empty and "." segments dropped,
@@ -71,8 +74,8 @@ func nextSegment(path string) (segment, rest string) {
 type reading struct {
 	resolved []string // segments of the normal form
 	all      []string // the same before ".." was resolved, ".." left out
-	// ambiguous is set where there was a "..": what it removes depends on whether
-	// a reader has split, merged, decoded and cut before.
+	// ambiguous is set where a reader may be left with some of all that are not
+	// those in resolved.
 	ambiguous bool
 }
 
@@ -82,9 +85,12 @@ type reading struct {
 // decoding brought to light, for a reader that decodes before it splits off the
 // query. An invalid percent-encoding is left as it is.
 //
-// What is not enumerated (each reader's own order of merging slashes, cutting
-// parameters and resolving dots) differs from the normal form only in what a
-// ".." removes: ambiguous and all cover it.
+// What is not enumerated is each reader's own order of decoding, merging slashes,
+// cutting parameters and resolving dots. It matters in two cases: what a ".."
+// removes, and a separator that not everyone sees (an encoded slash, a backslash)
+// in a path of which segments are cut short, as in "/;%2fx/%6frders". They are
+// marked ambiguous, and then any choice of segments counts, as long as they keep
+// their order.
 func readings(path string) []reading {
 	texts := make([]string, 0, maxDecodings+1)
 	for text := path; len(texts) < maxDecodings; {
@@ -98,20 +104,36 @@ func readings(path string) []reading {
 	if texts[0] != path {
 		texts = append(texts, path)
 	}
-	var out []reading
+	cutters, hidden := false, false
 	for _, text := range texts {
-		out = append(out, read(text))
+		cutters = cutters || strings.ContainsAny(text, segmentEnds)
+		hidden = hidden || separators(text) > strings.Count(path, "/")
+	}
+	out := make([]reading, 0, len(texts))
+	add := func(text string) {
+		r := read(text)
+		r.ambiguous = r.ambiguous || cutters && hidden
+		out = append(out, r)
+	}
+	for _, text := range texts {
+		add(text)
 		if i := strings.IndexAny(text, "?#\x00"); i >= 0 {
-			out = append(out, read(text[:i]))
+			add(text[:i])
 		}
 	}
 	return out
 }
 
+// segmentEnds end a segment: what follows in it is parameters, or nothing that a
+// router sees.
+const segmentEnds = ";?#\x00"
+
+func separators(s string) int { return strings.Count(s, "/") + strings.Count(s, `\`) }
+
 // read takes one text apart. A "?", "#" or NUL in it ends its segment as ";"
 // does; the segments behind it count.
 func read(text string) reading {
-	var r reading
+	r := reading{resolved: make([]string, 0, min(separators(text)+1, 64))}
 	for text != "" {
 		segment := text
 		if i := strings.IndexAny(text, `/\`); i >= 0 {
@@ -119,20 +141,27 @@ func read(text string) reading {
 		} else {
 			text = ""
 		}
-		if i := strings.IndexAny(segment, ";?#\x00"); i >= 0 {
+		if i := strings.IndexAny(segment, segmentEnds); i >= 0 {
 			segment = segment[:i]
 		}
 		switch segment {
 		case "", ".":
 		case "..":
-			r.ambiguous = true
+			if !r.ambiguous { // until here the two were one
+				r.ambiguous, r.all = true, slices.Clone(r.resolved)
+			}
 			if len(r.resolved) > 0 {
 				r.resolved = r.resolved[:len(r.resolved)-1]
 			}
 		default:
 			r.resolved = append(r.resolved, segment)
-			r.all = append(r.all, segment)
+			if r.ambiguous {
+				r.all = append(r.all, segment)
+			}
 		}
+	}
+	if !r.ambiguous {
+		r.all = r.resolved
 	}
 	return r
 }

@@ -1,0 +1,157 @@
+package rules
+
+import (
+	"strings"
+	"testing"
+)
+
+const needsBody = "needs envoy.allow_on_headers_stop_iteration: true (Envoy 1.35 and later): without it Envoy does not deliver the body of a request whose headers are held"
+
+// bad are configurations with one fault each. A line starts after "config: ".
+// shape is set where the JSON schema refuses the text too.
+var bad = []struct {
+	name, text, line string
+	shape            bool
+}{
+	// The text.
+	{"not JSON", `{"namespace": "edge",}`, `not JSON at line 1, column 22: invalid character '}' looking for beginning of object key string`, true},
+	{"second line", "{\n  nope", `not JSON at line 2, column 3: invalid character 'n' looking for beginning of object key string`, true},
+	{"not an object", `[]`, `must be an object, is a list`, true},
+	{"unknown field", withRule(`, "retries": 1`), `rule "r": retries is not a field; the fields here are name, scope, match, key, fingerprint, durability, mode, principal, in_flight, completed, record, upstream_timeout, envoy_retries, recovery, unavailable`, true},
+	{"duplicate member", withRule(`, "unavailable": "forward"`), `rule "r": unavailable is there twice`, false},
+	{"member in another case", replaced(`"namespace"`, `"Namespace": "e", "namespace"`), `Namespace is not a field; the fields here are namespace, bridge, envoy, issue, defaults, rules`, true},
+
+	// Types and forms.
+	{"number for a string", replaced(`"edge"`, `5`), `namespace 5 must be a string, is a number`, true},
+	{"string for a boolean", replaced(`true}, "issue"`, `"true"}, "issue"`), `envoy.allow_on_headers_stop_iteration "true" must be true or false, is a string`, true},
+	{"true is no mode", withRule(`, "mode": true`), `rule "r": mode true must be a string, is a boolean`, true},
+	{"false where off is no choice", replaced(`"unavailable": "reject"`, `"unavailable": false`), `rule "r": unavailable false must be a string, is a boolean`, true},
+	{"null", withRule(`, "scope": null`), `rule "r": scope must be a string, is null`, true},
+	{"string for an integer", withRule(`, "key": {"max_length": "255"}`), `rule "r": key.max_length "255" must be a whole number, is a string`, true},
+	{"fraction", withRule(`, "key": {"max_length": 2.5}`), `rule "r": key.max_length 2.5 must be a whole number, 1 to 1024`, true},
+	{"exponent", withRule(`, "key": {"max_length": 1e2}`), `rule "r": key.max_length 1e2 must be a whole number, 1 to 1024`, false},
+	{"integer too large", withRule(`, "key": {"max_length": 1025}`), `rule "r": key.max_length 1025 must be 1 to 1024`, true},
+	{"negative integer", withRule(`, "key": {"max_length": -1}`), `rule "r": key.max_length -1 must be a whole number, 1 to 1024`, true},
+	{"duration without unit", replaced(`"15s"`, `"15"`), `rule "r": upstream_timeout "15" must be a duration such as "250ms", "60s" or "24h", in whole milliseconds, 1ms to 1h`, true},
+	{"duration as a number", replaced(`"15s"`, `15`), `rule "r": upstream_timeout 15 must be a duration such as "250ms", "60s" or "24h", in whole milliseconds, is a number`, true},
+	{"negative duration", replaced(`"15s"`, `"-15s"`), `rule "r": upstream_timeout "-15s" must be a duration such as "250ms", "60s" or "24h", in whole milliseconds, 1ms to 1h`, true},
+	{"part of a millisecond", replaced(`"15s"`, `"1.5ms"`), `rule "r": upstream_timeout "1.5ms" must be a duration such as "250ms", "60s" or "24h", in whole milliseconds, 1ms to 1h`, false},
+	{"microseconds", replaced(`"15s"`, `"5000us"`), `rule "r": upstream_timeout "5000us" must be a duration such as "250ms", "60s" or "24h", in whole milliseconds, 1ms to 1h`, true},
+	{"duration beyond its bound", replaced(`"15s"`, `"61m"`), `rule "r": upstream_timeout "61m" must be 1ms to 1h`, false},
+	{"zero upstream timeout", replaced(`"15s"`, `"0s"`), `rule "r": upstream_timeout "0s" must be 1ms to 1h`, false},
+	{"duration beyond 64 bits", replaced(`"15s"`, `"99999999999h"`), `rule "r": upstream_timeout "99999999999h" must be a duration such as "250ms", "60s" or "24h", in whole milliseconds, 1ms to 1h`, false},
+	{"decimal unit of size", withRule(`, "record": {"max_body": "1MB"}`), `rule "r": record.max_body "1MB" must be a size such as "100B", "256KiB" or "1MiB", or a whole number of bytes, 0B to 64MiB`, true},
+	{"size beyond 64 bits", withRule(`, "record": {"max_body": "9999999999999999999KiB"}`), `rule "r": record.max_body "9999999999999999999KiB" must be a size such as "100B", "256KiB" or "1MiB", or a whole number of bytes, 0B to 64MiB`, false},
+	{"bad name", replaced(`"name": "r"`, `"name": "r r"`), `rules[0]: name "r r" must be of letters, digits, '.', '_' and '-'`, true},
+	{"empty namespace", replaced(`"edge"`, `""`), `namespace "" has 0 bytes, must have 1 to 128 bytes`, true},
+	{"no rules", `{` + head + `, "rules": []}`, `rules has 0 entries, must have 1 to 1000 entries`, true},
+	{"rule is no object", `{` + head + `, "rules": ["r"]}`, `rules[0]: "r" must be an object, is a string`, true},
+	{"no cluster", replaced(`"cluster": "b"`, `"authority": "x"`), `bridge.cluster is required`, true},
+	{"bridge timeout", replaced(`"cluster": "b"`, `"cluster": "b", "timeout": "9ms"`), `bridge.timeout "9ms" must be 10ms to 10s`, false},
+	{"buffer limit", replaced(`"envoy": {`, `"envoy": {"buffer_limit": "65MiB", `), `envoy.buffer_limit "65MiB" must be 1KiB to 64MiB`, false},
+
+	// Match.
+	{"no match", strings.Replace(withRule(""), `"match": {"path": {"prefix": "/r"}}, `, "", 1), `rule "r": match is required`, true},
+	{"exact and prefix", replaced(`"prefix": "/r"`, `"prefix": "/r", "exact": "/r"`), `rule "r": match.path must have exactly one of exact and prefix`, false},
+	{"neither", replaced(`"prefix": "/r"`, ``), `rule "r": match.path must have exactly one of exact and prefix`, false},
+	{"encoded path", replaced(`"/r"`, `"/r%20s"`), `rule "r": match.path.prefix "/r%20s" must be an absolute path in normal form: decoded, without "%", "?", "#", ";", "\", "//", "." and ".." segments`, true},
+	{"relative path", replaced(`"/r"`, `"r"`), `rule "r": match.path.prefix "r" must be an absolute path in normal form: decoded, without "%", "?", "#", ";", "\", "//", "." and ".." segments`, true},
+	{"dots in a path", replaced(`"/r"`, `"/a/../r"`), `rule "r": match.path.prefix "/a/../r" must be an absolute path in normal form: decoded, without "%", "?", "#", ";", "\", "//", "." and ".." segments`, false},
+	{"query in a path", replaced(`"/r"`, `"/r?a"`), `rule "r": match.path.prefix "/r?a" must be an absolute path in normal form: decoded, without "%", "?", "#", ";", "\", "//", "." and ".." segments`, true},
+	{"lower-case method", replaced(`"match": {`, `"match": {"methods": ["post"], `), `rule "r": match.methods[0] "post" must be a method in upper case`, true},
+	{"method twice", replaced(`"match": {`, `"match": {"methods": ["PUT", "PUT"], `), `rule "r": match.methods[1] "PUT" is there twice, first at [0]`, true},
+	{"the issue path", replaced(`"prefix": "/r"`, `"exact": "/idempotency-keys/"`), `rule "r": match.path.exact "/idempotency-keys/" is issue.path, whose POST never reaches a rule`, false},
+
+	// Principal.
+	{"no principal", strings.Replace(withRule(""), `"principal": {"header": "x-user", "trusted": true}, `, "", 1), `rule "r": principal must be stated by the rule or by defaults`, false},
+	{"header not trusted", replaced(`, "trusted": true`, ``), `rule "r": principal.trusted must be true: it states that no client can set the header "x-user"`, false},
+	{"trusted false", replaced(`"trusted": true`, `"trusted": false`), `rule "r": principal.trusted false must be true: it states that no client can set the header "x-user"`, false},
+	{"two sources", replaced(`"trusted": true`, `"trusted": true, "const": "x"`), `rule "r": principal must have exactly one source: header, jwt_claim or const; or be "anonymous"`, false},
+	{"no source", replaced(`{"header": "x-user", "trusted": true}`, `{}`), `rule "r": principal must have exactly one source: header, jwt_claim or const; or be "anonymous"`, false},
+	{"a list of two", replaced(`{"header": "x-user", "trusted": true}`, `{"from": [{"const": "a"}, {"const": "b"}]}`), `rule "r": principal.from has 2 entries, must have one entry`, true},
+	{"list and source", replaced(`{"header": "x-user"`, `{"from": ["anonymous"], "header": "x-user"`), `rule "r": principal must have either from or one source, not both`, false},
+	{"claim without issuer", replaced(`{"header": "x-user", "trusted": true}`, `{"jwt_claim": "sub"}`), `rule "r": principal.issuer is required with jwt_claim: two issuers may use one value for two people`, false},
+	{"stray issuer", replaced(`"trusted": true`, `"trusted": true, "issuer": "x"`), `rule "r": principal.issuer belongs to jwt_claim, which is not there`, false},
+	{"peer certificate", replaced(`{"header": "x-user", "trusted": true}`, `{"peer_certificate": "uri_san"}`), `rule "r": principal.peer_certificate "uri_san" is not supported by this version`, true},
+	{"other word", replaced(`{"header": "x-user", "trusted": true}`, `"anyone"`), `rule "r": principal "anyone" must be one of anonymous`, true},
+
+	// Key.
+	{"empty source", withRule(`, "key": {"from": [{}]}`), `rule "r": key.from[0] must have exactly one of header and json`, false},
+	{"two in one source", withRule(`, "key": {"from": [{"header": "a", "json": "/a"}]}`), `rule "r": key.from[0] must have exactly one of header and json`, false},
+	{"x-request-id", withRule(`, "key": {"from": [{"header": "x-request-id"}]}`), `rule "r": key.from[0].header "x-request-id" cannot be a key: Envoy makes up a new x-request-id for each request, so a retry would be a new key`, false},
+	{"own header", withRule(`, "key": {"from": [{"header": "idempotency-fence"}]}`), `rule "r": key.from[0].header "idempotency-fence" cannot be a key: the gateway sets or removes this header itself`, false},
+	{"credentials", withRule(`, "key": {"from": [{"header": "authorization"}]}`), `rule "r": key.from[0].header "authorization" cannot be a key: it is the same for different requests of a client`, false},
+	{"principal as key", withRule(`, "key": {"from": [{"header": "x-user"}]}`), `rule "r": key.from[0].header "x-user" cannot be a key: it is the rule's principal`, false},
+	{"header in upper case", withRule(`, "key": {"from": [{"header": "Idempotency-Key"}]}`), `rule "r": key.from[0].header "Idempotency-Key" must be a header name in lower case`, true},
+	{"pointer", withRule(`, "key": {"from": [{"json": "a"}]}`), `rule "r": key.from[0].json "a" has 1 bytes, must have 2 to 256 bytes`, true},
+	{"pointer escape", withRule(`, "key": {"from": [{"json": ["/a~2"]}]}`), `rule "r": key.from[0].json[0] "/a~2" must be a JSON pointer below the root, such as "/transfer_id"`, true},
+	{"key in the query", withRule(`, "key": {"from": [{"query": "k"}]}`), `rule "r": key.from[0].query "k" is not supported by this version`, true},
+	{"key in a cookie", withRule(`, "key": {"from": [{"cookie": "k"}]}`), `rule "r": key.from[0].cookie "k" is not supported by this version`, true},
+	{"key in the path", withRule(`, "key": {"from": [{"path": "k"}]}`), `rule "r": key.from[0].path "k" is not supported by this version`, true},
+	{"key in a claim", withRule(`, "key": {"from": [{"jwt_claim": "jti"}]}`), `rule "r": key.from[0].jwt_claim "jti" is not supported by this version`, true},
+	{"issued without issue", strings.Replace(withRule(`, "key": {"issued": true}`), `, "issue": {}`, "", 1), `rule "r": key.issued true needs an issue block at the top: no keys are issued`, false},
+	{"key in a body that never comes", strings.Replace(withRule(`, "fingerprint": {"body": "none"}, "key": {"from": [{"json": "/a"}]}`), `"allow_on_headers_stop_iteration": true`, "", 1), `rule "r": key.from[0].json ` + needsBody, false},
+
+	// Fingerprint and record.
+	{"body that never comes", strings.Replace(withRule(`, "fingerprint": {"body": "raw"}`), `"allow_on_headers_stop_iteration": true`, "", 1), `rule "r": fingerprint.body "raw" ` + needsBody, false},
+	{"form body", withRule(`, "fingerprint": {"body": "form"}`), `rule "r": fingerprint.body "form" is not supported by this version; one of json, raw, none is`, true},
+	{"multipart body", withRule(`, "fingerprint": {"body": "multipart"}`), `rule "r": fingerprint.body "multipart" is not supported by this version; one of json, raw, none is`, true},
+	{"ignored members", withRule(`, "fingerprint": {"ignore": ["/client_time"]}`), `rule "r": fingerprint.ignore is not supported by this version`, true},
+	{"request body beyond the buffer", withRule(`, "fingerprint": {"max_body": "2MiB"}`), `rule "r": fingerprint.max_body "2MiB" must be <= 1MiB (envoy.buffer_limit)`, false},
+	{"response body beyond the buffer", withRule(`, "record": {"max_body": 1048577}`), `rule "r": record.max_body 1048577 must be <= 1MiB (envoy.buffer_limit)`, false},
+	{"fingerprint of x-request-id", withRule(`, "fingerprint": {"headers": ["x-request-id"]}`), `rule "r": fingerprint.headers must not list x-request-id: it differs between a request and its retry`, false},
+
+	// Decisions.
+	{"wait without bound", withRule(`, "in_flight": {"action": "wait"}`), `rule "r": in_flight.max_wait is required with action "wait"`, false},
+	{"bound without wait", withRule(`, "in_flight": {"max_wait": "5s"}`), `rule "r": in_flight.max_wait "5s" is not allowed with action "reject"`, false},
+	{"action", withRule(`, "completed": {"action": "wait"}`), `rule "r": completed.action "wait" must be one of replay, reject`, true},
+	{"ttl", withRule(`, "completed": {"ttl": "721h"}`), `rule "r": completed.ttl "721h" must be 1s to 720h`, false},
+	{"no upstream timeout", strings.Replace(withRule(""), `"upstream_timeout": "15s", `, "", 1), `rule "r": upstream_timeout must be stated by the rule or by defaults`, false},
+	{"no recovery", strings.Replace(withRule(""), `"recovery": {"action": "hold"}, `, "", 1), `rule "r": recovery must be stated by the rule or by defaults`, false},
+	{"recovery without action", replaced(`{"action": "hold"}`, `{"lease": "60s"}`), `rule "r": recovery.action is required`, true},
+	{"no unavailable", strings.Replace(withRule(""), `, "unavailable": "reject"`, "", 1), `rule "r": unavailable must be stated by the rule or by defaults`, false},
+	{"unavailable local", replaced(`"unavailable": "reject"`, `"unavailable": "local"`), `rule "r": unavailable "local" is not supported by this version; one of reject, forward is`, true},
+	{"lease one millisecond short", replaced(`{"action": "hold"}`, `{"action": "hold", "lease": "16499ms"}`), `rule "r": recovery.lease "16499ms" must be >= 16.5s (2 x bridge.timeout + upstream_timeout + clock skew + margin)`, false},
+	{"default lease too short", replaced(`"15s"`, `"10m"`), `rule "r": recovery.lease is 1m by default; it must be >= 10m1.5s (2 x bridge.timeout + upstream_timeout + clock skew + margin)`, false},
+	{"reacquire without fences", replaced(`{"action": "hold"}`, `{"action": "reacquire"}`), `rule "r": recovery.action "reacquire" needs recovery.backend_checks_fence: true: a backend that does not refuse a lower Idempotency-Fence may run the request twice`, false},
+	{"compensate", replaced(`{"action": "hold"}`, `{"action": "hold", "compensate": "http://x"}`), `rule "r": recovery.compensate "http://x" is not supported by this version`, true},
+	{"replicas", withRule(`, "durability": {"replicas": 1}`), `rule "r": durability.replicas 1 is not supported by this version: must be 0`, true},
+	{"ledger", withRule(`, "durability": {"ledger": true}`), `rule "r": durability.ledger true is not supported by this version: must be false`, true},
+	{"observe", withRule(`, "mode": "observe"`), `rule "r": mode "observe" is not supported by this version; one of enforce, off is`, true},
+	{"streaming", withRule(`, "streaming": true`), `rule "r": streaming true is not supported by this version: must be false`, true},
+	{"previous scopes", withRule(`, "previous_scopes": ["a"]`), `rule "r": previous_scopes is not supported by this version`, true},
+	{"serialize_by", withRule(`, "serialize_by": {}`), `rule "r": serialize_by is not supported by this version`, true},
+	{"fault in defaults", replaced(`"rules"`, `"defaults": {"unavailable": "local"}, "rules"`), `defaults.unavailable "local" is not supported by this version; one of reject, forward is`, true},
+
+	// Rules beside each other.
+	{"one name twice", second(`"name": "r", "match": {"path": {"prefix": "/s"}}`), `rule "r": name is also the name of rules[0]; a name must be unique`, false},
+	{"one match twice", second(`"name": "s", "match": {"path": {"prefix": "/r/"}}`), `rule "s": match is the match of rule "r" too; this rule would never be met`, false},
+	{"one scope, two kinds of principal", second(`"name": "s", "scope": "r", "match": {"path": {"prefix": "/s"}}, "principal": "anonymous"`), `rule "s": scope is shared with rule "r", whose principal is of another kind: their keys would never meet`, false},
+	{"one scope, issued and not", second(`"name": "s", "scope": "r", "match": {"path": {"prefix": "/s"}}, "key": {"issued": true}`), `rule "s": scope is shared with rule "r", whose key.issued is another: one key would be both`, false},
+}
+
+// second is a configuration of two rules, the first being r under /r.
+func second(given string) string {
+	return `{` + head + `, "defaults": {` + must + `}, "rules": [
+		{"name": "r", "match": {"path": {"prefix": "/r"}}}, {` + given + `}]}`
+}
+
+func TestBad(t *testing.T) {
+	for _, b := range bad {
+		t.Run(b.name, func(t *testing.T) {
+			_, err := Parse([]byte(b.text))
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			if got := err.Error(); got != "config: "+b.line {
+				t.Errorf("got  %s\nwant config: %s", got, b.line)
+			}
+		})
+	}
+}
+
+// Two rules may share a scope when they agree on whose and which keys they are.
+func TestSharedScope(t *testing.T) {
+	mustParse(t, second(`"name": "s", "scope": "r", "match": {"path": {"prefix": "/s"}}`))
+	mustParse(t, second(`"name": "s", "match": {"methods": ["PUT"], "path": {"prefix": "/r"}}`))
+}
