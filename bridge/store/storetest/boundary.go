@@ -1,0 +1,86 @@
+package storetest
+
+import (
+	"time"
+
+	"github.com/oncewall/oncewall/filter/wire"
+)
+
+// boundaryRows meet the end of a lease and of a life exactly.
+var boundaryRows = []row{
+	{"a lease is over at its end, not before", func(k *key) {
+		k.policy.Recovery = wire.Reacquire
+		o, f := k.granted()
+		k.h.Pass(time.Minute - time.Millisecond)
+		if r := k.want(k.claim(owner()), wire.InFlight); r.RetryAfter != time.Millisecond {
+			k.Fatalf("retry after %v, want 1ms", r.RetryAfter)
+		}
+		if r := k.want(k.claim(o), wire.Created); r.Fence != f || r.Lease != time.Millisecond {
+			k.Fatalf("%+v", r)
+		}
+		k.h.Pass(time.Millisecond)
+		k.want(k.claim(o), wire.Lapsed)
+		k.want(k.claim(owner()), wire.Created)
+	}},
+	{"a renewed lease counts from the renewal", func(k *key) {
+		o, f := k.granted()
+		k.h.Pass(time.Minute - time.Millisecond)
+		if r := k.want(k.renew(o, f), wire.OK); r.Lease != time.Minute {
+			k.Fatalf("lease %v", r.Lease)
+		}
+		k.h.Pass(time.Minute - time.Millisecond)
+		k.want(k.claim(owner()), wire.InFlight)
+		k.h.Pass(time.Millisecond)
+		k.want(k.renew(o, f), wire.Stale)
+	}},
+	{"an answer lives for its ttl, its tombstone after that", func(k *key) {
+		k.policy.TombstoneMS = time.Minute.Milliseconds()
+		o, f := k.granted()
+		k.h.Pass(time.Second)
+		k.complete(o, f, 200, "r")
+		k.h.Pass(time.Hour - time.Millisecond)
+		r := k.want(k.claim(owner()), wire.Replayed)
+		if r.Remaining != time.Millisecond || r.Age != time.Second+time.Hour-time.Millisecond {
+			k.Fatalf("remaining %v, age %v", r.Remaining, r.Age)
+		}
+		k.h.Pass(time.Millisecond)
+		k.want(k.claim(owner()), wire.KeyExpired)
+		k.h.Pass(time.Minute - time.Millisecond)
+		k.want(k.claim(owner()), wire.KeyExpired)
+		k.h.Pass(time.Millisecond)
+		k.want(k.claim(owner()), wire.Created)
+	}},
+	{"an answer without a tombstone is gone at its end", func(k *key) {
+		o, f := k.granted()
+		k.complete(o, f, 200, "r")
+		k.h.Pass(time.Hour - time.Millisecond)
+		k.replays(200, "r")
+		k.h.Pass(time.Millisecond)
+		k.want(k.claim(owner()), wire.Created)
+	}},
+	{"an issued key lives for its life", func(k *key) {
+		k.issue(time.Hour)
+		k.h.Pass(time.Hour - time.Millisecond)
+		o, f := k.granted()
+		k.release(o, f)
+		k.h.Pass(time.Millisecond)
+		k.want(k.claim(owner()), wire.KeyExpired)
+	}},
+	{"a held record lives for its lease, its ttl and its tombstone", func(k *key) {
+		k.policy.TombstoneMS = time.Minute.Milliseconds()
+		o, f := k.granted()
+		k.unknown(o, f)
+		k.h.Pass(time.Hour + 2*time.Minute - time.Millisecond)
+		k.want(k.claim(owner()), wire.OutcomeUnknown)
+		k.h.Pass(time.Millisecond)
+		k.want(k.claim(owner()), wire.Created)
+	}},
+	{"a marker outlives every claim on its way", func(k *key) {
+		o := owner()
+		k.release(o, 0)
+		k.h.Pass(time.Minute - time.Millisecond)
+		k.want(k.claim(o), wire.Stale)
+		k.h.Pass(time.Millisecond)
+		k.want(k.claim(o), wire.Created)
+	}},
+}
