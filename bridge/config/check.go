@@ -188,7 +188,7 @@ func (r *raw) checkBridgeSecret(secrets secretReader, rep *report) {
 }
 
 func (r *raw) checkNaming(set map[string]bool, secrets secretReader, rep *report) {
-	configured := false
+	configured, before := false, len(rep.faults)
 	for i := range r.naming {
 		n, at := r.naming[i], []string{"secrets.naming[0]", "secrets.naming[1]"}[i]
 		if !set[at+".id"] && !n.source.set() {
@@ -209,7 +209,7 @@ func (r *raw) checkNaming(set map[string]bool, secrets secretReader, rep *report
 		}
 	}
 	if configured {
-		if len(rep.faults) == 0 {
+		if len(rep.faults) == before {
 			if _, err := naming.NewRing(r.Naming...); err != nil {
 				rep.add("secrets.naming", "%v", err)
 			}

@@ -199,6 +199,7 @@ func TestFaults(t *testing.T) {
 		"previous alone":        {secrets("bridge_previous: {file: /run/a}, " + naming), false, nil, []string{"bridge_previous: needs secrets.bridge", "secrets.bridge: required"}},
 		"naming with dev":       {"store: {redis: {addresses: ['a:1']}}\nsecrets: {bridge: {file: /run/a}}", true, nil, []string{"secrets.naming: required"}},
 		"naming short":          {secrets("bridge: {file: /run/a}, naming: [{id: n, file: /run/short}]"), false, nil, []string{"secrets.naming: naming: secret \"n\": 5 bytes"}},
+		"naming short and more": {"listen: 1\n" + secrets("bridge: {file: /run/a}, naming: [{id: n, file: /run/short}]"), false, nil, []string{"listen", "secrets.naming: naming: secret \"n\": 5 bytes"}},
 		"naming same":           {secrets("bridge: {file: /run/a}, naming: [{id: n, file: /run/a}, {id: m, file: /run/a}]"), false, nil, []string{"are the same"}},
 		"naming three":          {secrets("bridge: {file: /run/a}, naming: [{}, {}, {}]"), false, nil, []string{"secrets.naming: 3 secrets", "secrets.naming: required"}},
 		"naming without id":     {secrets("bridge: {file: /run/a}, naming: [{file: /run/a}]"), false, nil, []string{"secrets.naming[0].id: required"}},

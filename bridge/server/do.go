@@ -62,6 +62,9 @@ func (s *Server) do(j *job) (replies []store.Reply, settled bool) {
 	settled = true
 	var failure error
 	for i := range replies {
+		if replies[i].Err == nil && replies[i].Code == 0 {
+			replies[i] = store.Reply{Err: fmt.Errorf("%w: a reply without a code", store.ErrUnavailable)}
+		}
 		if replies[i].Err != nil {
 			settled, failure = false, replies[i].Err
 		}
@@ -79,7 +82,7 @@ func (s *Server) do(j *job) (replies []store.Reply, settled bool) {
 func (s *Server) finish(j *job, replies []store.Reply) {
 	for i, at := range j.index {
 		result := &j.results[at]
-		if replies == nil || replies[i].Err != nil || replies[i].Code == 0 {
+		if replies == nil || replies[i].Err != nil {
 			*result = wire.Result{Code: wire.Unavailable}
 			continue
 		}
