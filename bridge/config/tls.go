@@ -9,6 +9,21 @@ import (
 	"time"
 )
 
+// ReadFiles reads the certificates that c names, to report all that is wrong with
+// them before anything starts. Its error is a [Faults].
+func (c *Config) ReadFiles() error {
+	rep := &report{}
+	if _, err := c.TLS.Server(); err != nil {
+		rep.add("", "%v", err)
+	}
+	if c.Redis != nil {
+		if _, err := c.Redis.TLS.Client(); err != nil {
+			rep.add("", "%v", err)
+		}
+	}
+	return rep.err()
+}
+
 // Server returns the TLS configuration of the data listener, nil where none is
 // configured. The certificate is read again when a handshake finds its file
 // changed, so that renewing it needs no restart; the client authorities are read

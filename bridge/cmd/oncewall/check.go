@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 
-	"github.com/oncewall/oncewall/bridge/config"
 	"github.com/oncewall/oncewall/filter/rules"
 )
 
@@ -18,11 +17,11 @@ func check(args, environ []string, stdout, stderr io.Writer) int {
 	}
 	code := exitOK
 	for i, name := range args {
-		b, err := os.ReadFile(name)
-		if err == nil && i == 0 {
-			_, err = rules.Parse(b)
-		} else if err == nil {
-			_, err = config.Load(config.Options{YAML: b, Environ: environ})
+		var err error
+		if i == 0 {
+			err = checkPlugin(name)
+		} else {
+			_, err = loadConfig(name, false, environ)
 		}
 		if err != nil {
 			fmt.Fprintf(stderr, "%s:\n%v\n", name, err)
@@ -32,4 +31,12 @@ func check(args, environ []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stdout, "%s: ok\n", name)
 	}
 	return code
+}
+
+func checkPlugin(name string) error {
+	b, err := os.ReadFile(name)
+	if err == nil {
+		_, err = rules.Parse(b)
+	}
+	return err
 }

@@ -56,7 +56,11 @@ func loadConfig(file string, dev bool, environ []string) (*config.Config, error)
 			return nil, fmt.Errorf("config: %w", err)
 		}
 	}
-	return config.Load(options)
+	cfg, err := config.Load(options)
+	if err != nil {
+		return nil, err
+	}
+	return cfg, cfg.ReadFiles()
 }
 
 func serveConfig(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
