@@ -90,6 +90,23 @@ func TestStateGuard(t *testing.T) {
 	}
 }
 
+// What one guard refuses leaves no trace in another: the key of a refused
+// payment is free to be used again.
+func TestRefusalRollsBack(t *testing.T) {
+	s := serve(t, false, AllGuards)
+	pay := func(order, key string) receipt {
+		return s.do("POST", "/payments", fmt.Sprintf(`{"order":%q}`, order), "Idempotency-Key", key).receipt(t)
+	}
+	one, two := s.do("POST", "/orders", "").receipt(t).Order, s.do("POST", "/orders", "").receipt(t).Order
+	for i, c := range []struct{ order, key, want string }{
+		{one, "a", effectDone}, {one, "b", effectPaid}, {one, "a", effectAlready}, {two, "b", effectDone},
+	} {
+		if got := pay(c.order, c.key).Effect; got != c.want {
+			t.Errorf("payment %d: %s, want %s", i, got, c.want)
+		}
+	}
+}
+
 func TestFenceGuard(t *testing.T) {
 	s := serve(t, false, GuardFence)
 	try := func(fence int, more ...string) *answer {

@@ -162,10 +162,10 @@ func TestRefusedIsFoundInEveryShapeOfHeaders(t *testing.T) {
 	h := dialH2(t, s.addr)
 	b := h.block("x-shop-fault", "refused", "x-long", strings.Repeat("v", 500))
 	h.WriteHeaders(http2.HeadersFrameParam{
-		StreamID: 1, BlockFragment: b[:7], PadLength: 9,
-		Priority: http2.PriorityParam{Weight: 3}, EndStream: false,
+		StreamID: 1, BlockFragment: b[:6], PadLength: 9,
+		Priority: http2.PriorityParam{StreamDep: 9, Exclusive: true, Weight: 200},
 	})
-	h.WriteContinuation(1, false, b[7:40])
+	h.WriteContinuation(1, false, b[6:40])
 	h.WriteContinuation(1, true, b[40:])
 	h.WriteData(1, false, []byte("body"))
 	h.buf.Reset()
