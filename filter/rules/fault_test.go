@@ -153,5 +153,6 @@ func TestBad(t *testing.T) {
 // Two rules may share a scope when they agree on whose and which keys they are.
 func TestSharedScope(t *testing.T) {
 	mustParse(t, second(`"name": "s", "scope": "r", "match": {"path": {"prefix": "/s"}}`))
+	mustParse(t, second(`"name": "s", "scope": "r", "match": {"path": {"prefix": "/s"}}, "principal": "anonymous", "mode": "off"`))
 	mustParse(t, second(`"name": "s", "match": {"methods": ["PUT"], "path": {"prefix": "/r"}}`))
 }

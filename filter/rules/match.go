@@ -16,19 +16,27 @@ import (
 //
 // A path that is not in normal form is read in every way in which something
 // behind the gateway might read it (see readings); a rule that one reading meets
-// guards the request. So a rule with mode off is answered only if no reading
-// meets an enforcing one.
+// guards the request. A rule with mode off excepts a request only where every
+// reader agrees that it is meant: "/orders//ping" is not excepted by
+// "/orders/ping", since some see an order in it.
 //
 // It does not allocate where the path is in normal form.
 func (c *Config) Match(method, path string) *Rule {
 	path = cutQuery(path)
+	q := query{method: method}
 	if isNormal(path) {
-		return c.index.find(method, path)
+		r := c.index.find(q, path)
+		if r != nil && r.Mode == Off && r.Match.Exact != "" && len(path) > 1 && path[len(path)-1] == '/' {
+			q.enforcing = true // the slash at the end may count for some
+			r = c.index.find(q, path)
+		}
+		return r
 	}
+	read, plain := readings(path)
+	q.enforcing = !plain
 	var off *Rule
-	read := readings(path)
 	for _, segments := range read {
-		switch r := c.index.findSegments(method, segments.resolved); {
+		switch r := c.index.findSegments(q, segments.resolved); {
 		case r == nil:
 		case r.Mode != Off:
 			return r
@@ -38,7 +46,7 @@ func (c *Config) Match(method, path string) *Rule {
 	}
 	for _, segments := range read {
 		if segments.ambiguous {
-			if r := c.index.findWithin(method, segments.all); r != nil {
+			if r := c.index.findWithin(q, segments.all); r != nil {
 				return r
 			}
 		}
@@ -56,7 +64,8 @@ func (c *Config) IsIssue(method, path string) bool {
 	if isNormal(path) {
 		return trimSlash(path) == c.Issue.Path
 	}
-	return "/"+strings.Join(readings(path)[0].resolved, "/") == c.Issue.Path
+	read, _ := readings(path)
+	return "/"+strings.Join(read[0].resolved, "/") == c.Issue.Path
 }
 
 func (m *Match) method(method string) bool {
@@ -113,9 +122,19 @@ func newIndex(rules []*Rule) *index {
 	return top
 }
 
-func first(rules []*Rule, method string) *Rule {
+// query is what is looked for beside a path.
+type query struct {
+	method    string
+	enforcing bool // rules with mode off do not count
+}
+
+func (q query) fits(r *Rule) bool {
+	return !(q.enforcing && r.Mode == Off) && r.Match.method(q.method)
+}
+
+func (q query) first(rules []*Rule) *Rule {
 	for _, r := range rules {
-		if r.Match.method(method) {
+		if q.fits(r) {
 			return r
 		}
 	}
@@ -123,8 +142,8 @@ func first(rules []*Rule, method string) *Rule {
 }
 
 // find looks up a path in normal form.
-func (x *index) find(method, path string) *Rule {
-	best := first(x.prefix, method)
+func (x *index) find(q query, path string) *Rule {
+	best := q.first(x.prefix)
 	for {
 		var segment string
 		if segment, path = nextSegment(path); segment == "" {
@@ -133,38 +152,38 @@ func (x *index) find(method, path string) *Rule {
 		if x = x.children[segment]; x == nil {
 			return best
 		}
-		if r := first(x.prefix, method); r != nil {
+		if r := q.first(x.prefix); r != nil {
 			best = r
 		}
 	}
-	if r := first(x.exact, method); r != nil {
+	if r := q.first(x.exact); r != nil {
 		return r
 	}
 	return best
 }
 
 // findSegments is find for a path that was taken apart.
-func (x *index) findSegments(method string, segments []string) *Rule {
-	best := first(x.prefix, method)
+func (x *index) findSegments(q query, segments []string) *Rule {
+	best := q.first(x.prefix)
 	for _, segment := range segments {
 		if x = x.children[segment]; x == nil {
 			return best
 		}
-		if r := first(x.prefix, method); r != nil {
+		if r := q.first(x.prefix); r != nil {
 			best = r
 		}
 	}
-	if r := first(x.exact, method); r != nil {
+	if r := q.first(x.exact); r != nil {
 		return r
 	}
 	return best
 }
 
-// findWithin returns the enforcing rule with the longest path whose segments
+// findWithin returns the rule with the longest path whose segments
 // occur in the given ones in their order, whatever lies between. Whichever
 // segments a reader of ".." drops, what is left is among these. Its cost is one
 // look-up a segment and one visit a node of the index.
-func (x *index) findWithin(method string, segments []string) *Rule {
+func (x *index) findWithin(q query, segments []string) *Rule {
 	type step struct {
 		node  *index
 		depth int
@@ -176,7 +195,7 @@ func (x *index) findWithin(method string, segments []string) *Rule {
 	reach := func(s step) {
 		for _, list := range [][]*Rule{s.node.exact, s.node.prefix} {
 			for _, r := range list {
-				if s.depth > bestDepth && r.Mode != Off && r.Match.method(method) {
+				if s.depth > bestDepth && q.fits(r) {
 					best, bestDepth = r, s.depth
 				}
 			}

@@ -33,12 +33,18 @@ func trimSlash(path string) string {
 // isNormal reports whether a path without query reads the same for everyone, a
 // slash at its end aside.
 func isNormal(path string) bool {
+	return isPlain(path) && strings.IndexByte(path, '%') < 0
+}
+
+// isPlain reports whether a path reads the same for everyone who takes the same
+// layers of percent-encoding off it, a slash at its end aside.
+func isPlain(path string) bool {
 	if path == "" || path[0] != '/' {
 		return false
 	}
 	for i := 0; i < len(path); i++ {
 		switch path[i] {
-		case '%', '\\', ';', '#', 0:
+		case '\\', ';', '?', '#', 0:
 			return false
 		case '/':
 			if i+1 == len(path) {
@@ -91,7 +97,9 @@ type reading struct {
 // in a path of which segments are cut short, as in "/;%2fx/%6frders". They are
 // marked ambiguous, and then any choice of segments counts, as long as they keep
 // their order.
-func readings(path string) []reading {
+//
+// plain is set where all of them differ in nothing but percent-encoding.
+func readings(path string) (out []reading, plain bool) {
 	texts := make([]string, 0, maxDecodings+1)
 	for text := path; len(texts) < maxDecodings; {
 		decoded := decode(text)
@@ -104,12 +112,13 @@ func readings(path string) []reading {
 	if texts[0] != path {
 		texts = append(texts, path)
 	}
-	cutters, hidden := false, false
+	cutters, hidden, plain := false, false, true
 	for _, text := range texts {
+		plain = plain && isPlain(text)
 		cutters = cutters || strings.ContainsAny(text, segmentEnds)
 		hidden = hidden || separators(text) > strings.Count(path, "/")
 	}
-	out := make([]reading, 0, len(texts))
+	out = make([]reading, 0, len(texts))
 	add := func(text string) {
 		r := read(text)
 		r.ambiguous = r.ambiguous || cutters && hidden
@@ -121,7 +130,7 @@ func readings(path string) []reading {
 			add(text[:i])
 		}
 	}
-	return out
+	return out, plain
 }
 
 // segmentEnds end a segment: what follows in it is parameters, or nothing that a

@@ -150,6 +150,8 @@ var good = []struct {
 	{"size in bytes", withRule(`, "record": {"max_body": "100B"}`), func(r *Rule) any { return r.Record.MaxBody }, int64(100)},
 	{"default bodies fit a small buffer", strings.Replace(withRule(""), `"envoy": {`, `"envoy": {"buffer_limit": "64KiB", `, 1),
 		func(r *Rule) any { return [2]int64{r.Record.MaxBody, r.Fingerprint.MaxBody} }, [2]int64{64 << 10, 64 << 10}},
+	{"bodies as large as the buffer", withRule(`, "record": {"max_body": "1MiB"}, "fingerprint": {"max_body": "1MiB"}`),
+		func(r *Rule) any { return [2]int64{r.Record.MaxBody, r.Fingerprint.MaxBody} }, [2]int64{1 << 20, 1 << 20}},
 	{"durations add up", withRule(`, "completed": {"ttl": "1h30m", "tombstone_ttl": "1.5s"}`),
 		func(r *Rule) any { return r.Completed }, Completed{Replay, 90 * time.Minute, 1500 * time.Millisecond}},
 	{"nothing recorded", withRule(`, "record": {"body": "none", "when": "after_reply", "drop_headers": ["set-cookie"]}`),
@@ -273,16 +275,17 @@ func TestSecretsAndControlBytesAreNotPrinted(t *testing.T) {
 }
 
 func TestParseBounds(t *testing.T) {
-	for name, text := range map[string]string{
-		"size":    strings.Repeat(" ", MaxConfigBytes) + "{}",
-		"depth":   `{"rules": ` + strings.Repeat("[", 20) + strings.Repeat("]", 20) + `}`,
-		"deepest": strings.Repeat("[", MaxConfigBytes/2),
-		"utf-8":   "{\"namespace\": \"\xff\"}",
-		"empty":   "",
-		"two":     withRule("") + "{}",
+	for _, test := range []struct{ text, line string }{
+		{strings.Repeat(" ", MaxConfigBytes) + "{}", "the configuration has 1048578 bytes; the limit is 1048576"},
+		{strings.Repeat("[", 16) + strings.Repeat("]", 16), "must be an object, is a list"},
+		{strings.Repeat("[", 17) + strings.Repeat("]", 17), "objects and lists are nested more than 16 deep"},
+		{strings.Repeat("[", MaxConfigBytes/2), "not JSON at line 1, column 10001: invalid character '[' exceeded max depth"},
+		{"{\"namespace\": \"\xff\"}", "the configuration is not valid UTF-8"},
+		{"", "not JSON at line 1, column 1: unexpected end of JSON input"},
+		{withRule("") + "{}", "not JSON at line 1, column 314: invalid character '{' after top-level value"},
 	} {
-		if _, err := Parse([]byte(text)); err == nil {
-			t.Errorf("%s: accepted", name)
+		if _, err := Parse([]byte(test.text)); err == nil || err.Error() != "config: "+test.line {
+			t.Errorf("got %v, want %s", err, test.line)
 		}
 	}
 	entry := `{"name": "r%d", "match": {"path": {"exact": "/%d"}}, "mode": "off"}`

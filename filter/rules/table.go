@@ -158,7 +158,7 @@ var rule = &field{kind: kindObject, members: append([]*field{
 	}},
 	{
 		name: "mode", kind: kindChoice, def: "`enforce`",
-		meaning: "`off` leaves the requests of the rule alone; it then needs no more than `name` and `match`, and is the way to except a longer path. A spelling of the path under which another rule could be meant stays guarded by that one.",
+		meaning: "`off` leaves the requests of the rule alone; it then needs no more than `name` and `match`, and is the way to except a longer path. It excepts a path only in a spelling that everyone reads alike: `//`, `;x` or an encoded slash in it leaves the request to the other rules.",
 		choices: []choice{
 			{name: "enforce", value: int64(Enforce)}, {name: "off", value: int64(Off)},
 			{name: "observe", refuse: notServed},

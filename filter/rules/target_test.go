@@ -33,6 +33,7 @@ func TestTargetsThatDiffer(t *testing.T) {
 	all := []string{
 		"", "/", "/a", "/A", "/a/", "//a", "/a/./b", "/a/b", "/%2f", "/%252f", "/+", "/%20", "/ ", "/%zz", "/%", "/%2",
 		"/a?a", "/a?a=", "/a?=", "/a?=a", "/a?a=1", "/a?a=1&a=2", "/a?a=2&a=1", "/a?a=1&b=2", "/a?a=1%26b=2", "/a?a=1&b", "/a?a&b=1",
+		"/a?" + strings.Repeat("a=1&a=2&", 10), "/a?" + strings.Repeat("a=1&", 10) + strings.Repeat("a=2&", 10),
 		"/a?a=+", "/a?a=%20", "/a?a=1=2", "/a?a%3d1=2", "/a?a=1;b=2", "/a??", "/a?a=1#f", "/a#f", "/a?aa", "/a?a&a", "/a%3Fa",
 	}
 	seen := make(map[string]string)
@@ -43,6 +44,16 @@ func TestTargetsThatDiffer(t *testing.T) {
 		}
 		seen[enc] = path
 	}
+}
+
+// Repeated names keep their order however many there are.
+func TestTargetKeepsRepeatedNames(t *testing.T) {
+	var path strings.Builder
+	path.WriteString("/a?z=0")
+	for i := range 50 {
+		fmt.Fprintf(&path, "&b=%d&a=%d", i, i)
+	}
+	checkTarget(t, path.String())
 }
 
 func TestTargetAppends(t *testing.T) {
