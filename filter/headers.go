@@ -43,7 +43,7 @@ var notRecorded = map[string]bool{
 	"connection": true, "keep-alive": true, "proxy-connection": true, "te": true,
 	"trailer": true, "transfer-encoding": true, "upgrade": true,
 	// made anew for each answer
-	"content-length": true, "date": true, "server": true, "via": true, "alt-svc": true,
+	"content-length": true, "date": true, "via": true, "alt-svc": true,
 	"x-envoy-upstream-service-time": true, "x-envoy-attempt-count": true,
 	"x-envoy-decorator-operation": true, "x-request-id": true,
 	// credentials

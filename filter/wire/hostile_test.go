@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/tinylib/msgp/msgp"
 )
 
 // hostile are bodies of messages, after the version, that declare more than
@@ -95,6 +97,34 @@ func TestNesting(t *testing.T) {
 		deep := bytes.HasPrefix([]byte(name), []byte("nested"))
 		if err := checkNesting(body); (err == ErrNesting) != deep {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestNestingPastEveryType hides the depth behind a value of each type: it is
+// found only where the size of that value is known. The filling is c1, which is
+// no value.
+func TestNestingPastEveryType(t *testing.T) {
+	deep := bytes.Repeat([]byte{0x91}, maxNesting)
+	filled := func(n int, head ...byte) []byte { return append(head, bytes.Repeat([]byte{0xc1}, n)...) }
+	nils := func(n int, head ...byte) []byte { return append(head, bytes.Repeat([]byte{0xc0}, n)...) }
+	for _, value := range [][]byte{
+		{0x00}, {0x7f}, {0xe0}, {0xff}, {0xc0}, {0xc2}, {0xc3}, {0x80}, {0x90}, {0xa0},
+		nils(4, 0x82), nils(3, 0x93), filled(31, 0xbf),
+		filled(3, 0xc4, 3), filled(259, 0xc5, 1, 3), filled(259, 0xc6, 0, 0, 1, 3),
+		filled(4, 0xc7, 3), filled(260, 0xc8, 1, 3), filled(260, 0xc9, 0, 0, 1, 3),
+		filled(4, 0xca), filled(8, 0xcb),
+		filled(1, 0xcc), filled(2, 0xcd), filled(4, 0xce), filled(8, 0xcf),
+		filled(1, 0xd0), filled(2, 0xd1), filled(4, 0xd2), filled(8, 0xd3),
+		filled(2, 0xd4), filled(3, 0xd5), filled(5, 0xd6), filled(9, 0xd7), filled(17, 0xd8),
+		filled(3, 0xd9, 3), filled(259, 0xda, 1, 3), filled(259, 0xdb, 0, 0, 1, 3),
+		nils(3, 0xdc, 0, 3), nils(259, 0xdd, 0, 0, 1, 3), nils(6, 0xde, 0, 3), nils(518, 0xdf, 0, 0, 1, 3),
+	} {
+		if rest, err := msgp.Skip(value); err != nil || len(rest) != 0 {
+			t.Errorf("the sample %x is not one value: %v", value, err)
+		}
+		if err := checkNesting(slices.Concat([]byte{0x92}, value, deep)); err != ErrNesting {
+			t.Errorf("behind a value of type %x: %v", value[0], err)
 		}
 	}
 }

@@ -1,0 +1,402 @@
+package filter
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oncewall/oncewall/filter/wire"
+)
+
+// first lets a request run to its recorded answer.
+func (g *rig) first(path, key, body, answer string) *seen {
+	g.t.Helper()
+	s := g.open("POST", path, key, false)
+	g.body(s, body, true)
+	g.answerAll()
+	if s.resumed != 1 {
+		g.t.Fatalf("first request not forwarded: %+v", s.replies)
+	}
+	g.respond(s, upstream(201, wire.HeaderLine{Name: "x-a", Value: "1"}, wire.HeaderLine{Name: "x-a", Value: "2"}), false)
+	g.respondBody(s, answer, true)
+	g.answerAll()
+	g.finish(s, Trail{Attempts: 1})
+	return s
+}
+
+func (g *rig) repeat(path, key, body string) *LocalReply {
+	g.t.Helper()
+	s := g.open("POST", path, key, false)
+	g.body(s, body, true)
+	g.answerAll()
+	if len(s.replies) != 1 {
+		g.t.Fatalf("%d replies, resumed %d", len(s.replies), s.resumed)
+	}
+	g.finish(s, Trail{})
+	return s.replies[0]
+}
+
+func (r *LocalReply) header(name string) string {
+	for _, h := range r.Headers {
+		if h[0] == name {
+			return h[1]
+		}
+	}
+	return ""
+}
+
+func TestFirstThenReplay(t *testing.T) {
+	g := newRig(t, true)
+	s := g.first("/orders", "k", `{"a":1}`, "done")
+	if s.released != 1 || s.response[HeaderStatus] != "created" || s.response[HeaderRecorded] != "" {
+		t.Fatalf("first: %+v", s)
+	}
+	if s.request[headerMaxRetries] != "0" || s.request[headerUpstreamTimeout] != "5000" || s.request[HeaderGateway] != "edge" {
+		t.Fatalf("upstream headers: %v", s.request)
+	}
+	calls := g.counts[MetricCallout]
+	g.now += int64(2 * time.Second)
+	r := g.repeat("/orders", "k", `{ "a": 1.0 }`)
+	if r.Status != 201 || string(r.Body) != "done" || r.header(HeaderReplayed) != "true" || r.header(HeaderAge) != "2" {
+		t.Fatalf("replay: %+v %s", r, r.Body)
+	}
+	if r.Headers[0] != [2]string{"x-a", "1"} || r.Headers[1] != [2]string{"x-a", "2"} {
+		t.Fatalf("header lines: %v", r.Headers)
+	}
+	if g.counts[MetricCallout] != calls {
+		t.Fatal("a finished key cost a callout")
+	}
+	if r := g.repeat("/orders", "k", `{"a":2}`); r.Status != 422 || !bytes.Contains(r.Body, []byte(`"parts":["body"]`)) {
+		t.Fatalf("reused: %d %s", r.Status, r.Body)
+	}
+	g.now += int64(cacheLife)
+	if r := g.repeat("/orders", "k", `{"a":1}`); r.Status != 201 || g.counts[MetricCallout] == calls {
+		t.Fatalf("after %v the worker still answers by itself (%d)", cacheLife, r.Status)
+	}
+}
+
+func TestConcurrentRequestIsRefused(t *testing.T) {
+	g := newRig(t, true)
+	a := g.open("POST", "/orders", "k", true)
+	g.answerAll()
+	b := g.open("POST", "/orders", "k", true)
+	g.answerAll()
+	if a.resumed != 1 || len(b.replies) != 1 || b.replies[0].Status != 409 || b.replies[0].header("retry-after") != "9" {
+		t.Fatalf("%d %+v", a.resumed, b.replies)
+	}
+}
+
+func TestConcurrentRequestWaits(t *testing.T) {
+	g := newRig(t, true)
+	a := g.open("POST", "/wait", "k", true)
+	g.answerAll()
+	b := g.open("POST", "/wait", "k", true)
+	g.answerAll()
+	if len(b.replies) != 0 {
+		t.Fatal("did not wait")
+	}
+	g.respond(a, upstream(200), true)
+	g.answerAll()
+	for end := g.now + int64(time.Second); g.now < end && len(b.replies) == 0; {
+		g.pass(25 * time.Millisecond)
+		g.answerAll()
+	}
+	if len(b.replies) != 1 || b.replies[0].header(HeaderReplayed) != "true" {
+		t.Fatalf("after the first was answered: %+v", b.replies)
+	}
+	// A wait ends at max_wait.
+	c := g.open("POST", "/wait", "k2", true)
+	g.answerAll()
+	d := g.open("POST", "/wait", "k2", true)
+	for end := g.now + int64(2500*time.Millisecond); g.now < end; {
+		g.answerAll()
+		g.pass(25 * time.Millisecond)
+	}
+	if c.resumed != 1 || len(d.replies) != 1 || d.replies[0].Status != 409 {
+		t.Fatalf("after max_wait: %+v", d.replies)
+	}
+}
+
+func TestBridgeAway(t *testing.T) {
+	g := newRig(t, true)
+	s := g.open("POST", "/orders", "k", true)
+	g.fail(0)
+	if len(s.replies) != 0 || len(g.flights) != 1 {
+		t.Fatal("the claim was not tried again")
+	}
+	g.fail(0)
+	if len(s.replies) != 1 || s.replies[0].Status != 503 || s.replies[0].header("retry-after") == "" {
+		t.Fatalf("reject: %+v", s.replies)
+	}
+	// What the claim may have been granted is given back until acknowledged.
+	g.pass(time.Second)
+	for i := 0; i < 100 && len(g.flights) == 0; i++ {
+		g.pass(tickWaiting)
+	}
+	if g.w.Pending() != 1 || len(g.flights) == 0 || g.flights[0].batch.Ops[0].Kind != wire.Release {
+		t.Fatal("no release is under way")
+	}
+	g.answerAll()
+	if g.w.Pending() != 0 {
+		t.Fatal("the release is still pending after its acknowledgement")
+	}
+
+	f := g.open("POST", "/forward", "k", true)
+	g.fail(0)
+	g.fail(0)
+	if f.resumed != 1 || f.request[HeaderStatus] != "unprotected" || f.request[HeaderFence] != "" {
+		t.Fatalf("forward: %+v", f)
+	}
+	g.respond(f, upstream(201), true)
+	op := g.flights[0].batch.Ops[0]
+	if op.Kind != wire.Complete || !op.Unprotected || op.Fence != 0 {
+		t.Fatalf("completion of an unprotected request: %+v", op)
+	}
+	g.fail(0)
+	g.fail(0)
+	if f.released != 1 || f.response[HeaderStatus] != "unprotected" || f.response[HeaderRecorded] != "pending" {
+		t.Fatalf("its answer: %+v", f.response)
+	}
+	g.finish(f, Trail{Attempts: 1})
+	g.settleDown()
+	if g.w.Pending() != 0 || g.counts[MetricUnprotected] != 1 {
+		t.Fatal("the completion was lost")
+	}
+}
+
+func TestBridgeNeverAnswers(t *testing.T) {
+	g := newRig(t, true)
+	s := g.open("POST", "/orders", "k", true)
+	start := g.now
+	g.pass(300 * time.Millisecond)
+	if len(s.replies) != 1 {
+		t.Fatalf("no answer within the timeout and 100ms (%v)", time.Duration(g.now-start))
+	}
+}
+
+// Each case is one way for a forwarded request to end.
+func TestOutcomes(t *testing.T) {
+	envoyMade := func(status int, trail Trail) headers { return headers{status: status, trail: trail} }
+	word := func(status int, w string) headers {
+		return upstream(status, wire.HeaderLine{Name: HeaderOutcome, Value: w})
+	}
+	cases := []struct {
+		name string
+		h    headers
+		kind wire.Kind
+		code Code
+	}{
+		{"2xx is a result", upstream(200), wire.Complete, CodeCreated},
+		{"4xx is a result", upstream(404), wire.Complete, CodeCreated},
+		{"500 is a result", upstream(500), wire.Complete, CodeCreated},
+		{"401 releases", upstream(401), wire.Release, CodeCreated},
+		{"429 releases", upstream(429), wire.Release, CodeCreated},
+		{"503 of a proxy is unknown", upstream(503), wire.Unknown, CodeCreated},
+		{"504 of a proxy is unknown", upstream(504), wire.Unknown, CodeCreated},
+		{"503 that upstream calls final", word(503, "final"), wire.Complete, CodeCreated},
+		{"409 that upstream calls not executed", word(409, "not-executed"), wire.Release, CodeCreated},
+		{"200 that upstream does not want stored", word(200, "no-store"), wire.Executed, CodeCreated},
+		{"connection refused", envoyMade(503, Trail{1, flagUF}), wire.Release, CodeReleased},
+		{"no healthy host", envoyMade(503, Trail{1, flagUH}), wire.Release, CodeReleased},
+		{"refused by a later filter", envoyMade(429, Trail{0, 0x800}), wire.Release, CodeReleased},
+		{"refused on a third attempt", envoyMade(503, Trail{3, flagUF}), wire.Unknown, CodeOutcomeUnknown},
+		{"upstream timeout", envoyMade(504, Trail{1, 0x4}), wire.Unknown, CodeOutcomeUnknown},
+		{"upstream reset", envoyMade(503, Trail{1, 0x40}), wire.Unknown, CodeOutcomeUnknown},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			g := newRig(t, true)
+			s := g.open("POST", "/orders", "k", true)
+			g.answerAll()
+			g.respond(s, c.h, true)
+			if len(g.flights) != 1 || g.flights[0].batch.Ops[0].Kind != c.kind {
+				t.Fatalf("flights: %+v", g.flights)
+			}
+			g.answerAll()
+			if s.pausedResp || s.response[HeaderStatus] != string(c.code) {
+				t.Fatalf("paused %v, %s %q, want %q", s.pausedResp, HeaderStatus, s.response[HeaderStatus], c.code)
+			}
+		})
+	}
+}
+
+func TestStreamEnds(t *testing.T) {
+	ends := []struct {
+		name  string
+		until func(g *rig, s *seen)
+		trail Trail
+		kind  wire.Kind
+	}{
+		{"while the claim is in the air", func(*rig, *seen) {}, Trail{}, wire.Release},
+		{"forwarded, no answer", func(g *rig, s *seen) { g.answerAll() }, Trail{1, 0x4000}, wire.Unknown},
+		{"forwarded, never sent", func(g *rig, s *seen) { g.answerAll() }, Trail{0, 0x4000}, wire.Release},
+		{"in the middle of the body", func(g *rig, s *seen) {
+			g.answerAll()
+			g.respond(s, upstream(200), false)
+			g.respondBody(s, "half", false)
+		}, Trail{1, 0}, wire.Unknown},
+	}
+	for _, c := range ends {
+		t.Run(c.name, func(t *testing.T) {
+			g := newRig(t, true)
+			s := g.open("POST", "/orders", "k", true)
+			c.until(g, s)
+			g.finish(s, c.trail)
+			g.pass(10 * time.Millisecond)
+			var kinds []wire.Kind
+			for _, f := range g.flights {
+				for _, op := range f.batch.Ops {
+					kinds = append(kinds, op.Kind)
+				}
+			}
+			if len(kinds) == 0 || kinds[len(kinds)-1] != c.kind {
+				t.Fatalf("operations %v, want the last to be %v", kinds, c.kind)
+			}
+			if g.w.captured != 0 {
+				t.Fatalf("%d captured bytes are still counted", g.w.captured)
+			}
+		})
+	}
+}
+
+func TestLargeResponsePasses(t *testing.T) {
+	g := newRig(t, true)
+	s := g.open("POST", "/orders", "k", true)
+	g.answerAll()
+	g.respond(s, upstream(200), false)
+	g.respondBody(s, strings.Repeat("x", 1000), false)
+	if a := g.respondBody(s, strings.Repeat("x", 25), false); a != Hold || len(g.flights) != 1 {
+		t.Fatalf("over max_body: %v, %d flights", a, len(g.flights))
+	}
+	if op := g.flights[0].batch.Ops[0]; op.Kind != wire.Executed || !op.NoResult {
+		t.Fatalf("%+v", op)
+	}
+	if s.released != 0 {
+		t.Fatal("a byte left before EXECUTED was acknowledged")
+	}
+	g.answerAll()
+	if s.released != 1 || g.respondBody(s, "more", true) != Continue {
+		t.Fatal("the rest does not pass")
+	}
+	g.finish(s, Trail{1, 0})
+	if r := g.repeat("/orders", "k", ""); r.Status != 409 || !bytes.Contains(r.Body, []byte(`"original_status":200`)) {
+		t.Fatalf("%d %s", r.Status, r.Body)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	line := func(n, v string) wire.HeaderLine { return wire.HeaderLine{Name: n, Value: v} }
+	cases := []struct {
+		name, path, key string
+		extra           []wire.HeaderLine
+		status          uint32
+		code            Code
+	}{
+		{"no key", "/orders", "", nil, 400, CodeKeyMissing},
+		{"two keys", "/orders", "a", []wire.HeaderLine{line("idempotency-key", "b")}, 400, CodeKeyInvalid},
+		{"list", "/orders", "a, b", nil, 400, CodeKeyInvalid},
+		{"long", "/orders", strings.Repeat("k", 256), nil, 400, CodeKeyInvalid},
+		{"two principals", "/orders", "a", []wire.HeaderLine{line("x-user-id", "v")}, 401, CodePrincipalMissing},
+		{"large body", "/orders", "a", []wire.HeaderLine{line("content-length", "1048577")}, 413, CodeTooLarge},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			g := newRig(t, true)
+			s := g.open("POST", c.path, c.key, true, c.extra...)
+			if len(g.flights) != 0 {
+				t.Fatal("the store was asked")
+			}
+			if len(s.replies) != 1 || s.replies[0].Status != c.status || s.replies[0].header(HeaderStatus) != string(c.code) {
+				t.Fatalf("%+v", s.replies)
+			}
+		})
+	}
+}
+
+// A refusal waits for a small body, so that the connection is kept, and not for
+// a large one.
+func TestRefusalWaitsForBody(t *testing.T) {
+	g := newRig(t, true)
+	s := g.open("POST", "/orders", "", false)
+	if len(s.replies) != 0 {
+		t.Fatal("answered before the body")
+	}
+	if a := g.body(s, "x", true); a != Discard || len(s.replies) != 1 {
+		t.Fatalf("%v %d", a, len(s.replies))
+	}
+	s = g.open("POST", "/orders", "", false)
+	g.body(s, strings.Repeat("x", maxDiscard+1), false)
+	if len(s.replies) != 1 {
+		t.Fatal("reads on without bound")
+	}
+}
+
+func TestLeaseTooShortToForward(t *testing.T) {
+	g := newRig(t, true)
+	s := g.open("POST", "/orders", "k", true)
+	// The grant says that 5 s are left; upstream may take 5 s.
+	f := g.flights[0]
+	g.flights = nil
+	b, _ := wire.AppendAnswer(nil, &wire.Answer{Results: []wire.Result{{Code: wire.Created, Fence: 7, Attempt: 1, LeaseMS: 5000}}})
+	g.w.CallAnswered(g.now, f.id, b)
+	g.perform()
+	if s.resumed != 0 || len(s.replies) != 1 || s.replies[0].Status != 503 {
+		t.Fatalf("%+v", s)
+	}
+	if op := g.flights[0].batch.Ops[0]; op.Kind != wire.Release || op.Fence != 7 {
+		t.Fatalf("%+v", op)
+	}
+}
+
+func TestRenew(t *testing.T) {
+	g := newRig(t, true)
+	g.open("POST", "/orders", "k", true)
+	g.answerAll()
+	g.pass(4 * time.Second)
+	if len(g.flights) == 0 && g.counts[MetricBridgeError] == 0 {
+		t.Fatal("no renewal after a third of the lease")
+	}
+}
+
+func TestIssue(t *testing.T) {
+	g := newRig(t, true)
+	s := g.open("POST", "/idempotency-keys", "", false)
+	g.body(s, `{"scope":"checkout"}`, true)
+	g.answerAll()
+	if r := s.replies[0]; r.Status != 201 || r.header("cache-control") != "no-store" ||
+		string(r.Body) != `{"key":"ow1.key","expires_at":"1970-01-01T00:00:00Z"}`+"\n" {
+		t.Fatalf("%+v %s", r, r.Body)
+	}
+	s = g.open("POST", "/idempotency-keys", "", false)
+	g.body(s, `{"scope":"orders"}`, true)
+	if s.replies[0].Status != 400 {
+		t.Fatal("a key was issued for a scope that takes none")
+	}
+}
+
+func TestWithoutHeaderStop(t *testing.T) {
+	g := newRig(t, false)
+	s := g.open("POST", "/orders", "k", false)
+	g.answerAll()
+	if s.resumed != 1 || g.body(s, "x", true) != Continue {
+		t.Fatal("not forwarded by its headers")
+	}
+	g.respond(s, upstream(201), false)
+	if op := g.flights[0].batch.Ops[0]; op.Kind != wire.Executed || op.NoResult {
+		t.Fatalf("EXECUTED comes before the reply: %+v", op)
+	}
+	g.answerAll()
+	if s.released != 1 {
+		t.Fatal("not resumed")
+	}
+	g.respondBody(s, "body", true)
+	if op := g.flights[0].batch.Ops[0]; op.Kind != wire.Complete {
+		t.Fatalf("%+v", op)
+	}
+	g.answerAll()
+	g.finish(s, Trail{1, 0})
+	if r := g.repeat("/orders", "k", ""); string(r.Body) != "body" {
+		t.Fatalf("%s", r.Body)
+	}
+}
