@@ -136,7 +136,7 @@ func (g *rig) perform() {
 			e := &effects[i]
 			s := g.streams[e.Stream]
 			if s != nil && s.done {
-				continue
+				g.t.Fatalf("effect %d on a stream that has ended", e.Kind)
 			}
 			switch e.Kind {
 			case SetRequestHeader:
