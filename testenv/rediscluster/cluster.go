@@ -190,6 +190,16 @@ func (cl *Cluster) form(ctx context.Context, c *Config) error {
 			return err
 		}
 	}
+	// Roles travel by gossip: a client that asks the wrong node too early does not
+	// hear of the replicas.
+	for _, n := range cl.Nodes {
+		if err := n.await(ctx, "knowledge of every replica", func() bool {
+			nodes, err := n.Do(ctx, "CLUSTER", "NODES")
+			return err == nil && strings.Count(nodes, "slave ") == len(cl.Nodes)-c.Masters
+		}); err != nil {
+			return err
+		}
+	}
 	return cl.AwaitReady(ctx)
 }
 

@@ -12,20 +12,29 @@ import (
 
 // A group is what one Do asks of one node.
 type group struct {
-	node *node
-	idx  []int // into the operations, ascending
+	node  *node
+	idx   []int // into the operations, ascending
+	waves []batch
 }
 
-// part answers some of a group's operations.
+// A batch is one pipeline: requests, and the operations that they stand for.
+type batch struct {
+	idx      []int
+	requests []request
+}
+
+// part answers a batch.
 type part struct {
 	idx     []int
 	replies []store.Reply
 }
 
-// Do carries out ops, each node's as one pipeline (operations that must see an
-// earlier one's answer go in a second). It returns at ctx's end at the latest:
-// what has not been answered by then carries ErrUnavailable, and may still be
-// carried out by a node that was merely slow.
+// Do carries out ops, each node's as one pipeline (an operation that must see
+// an earlier one's answer goes in a second). It returns at ctx's end at the
+// latest: what has not been answered by then carries ErrUnavailable, and a node
+// that was merely slow may still carry it out. While a node is away its
+// operations are repeated until ctx or the last of their deadlines ends, so one
+// of the two must be set.
 func (s *Store) Do(ctx context.Context, ops []store.Operation) []store.Reply {
 	replies := make([]store.Reply, len(ops))
 	client, err := s.connection()
@@ -37,25 +46,27 @@ func (s *Store) Do(ctx context.Context, ops []store.Operation) []store.Reply {
 	}
 	groups := s.group(ops, replies)
 	total := 0
-	plans := make([][][]int, len(groups))
-	for i, g := range groups {
-		plans[i] = waves(ops, g.idx)
-		total += len(plans[i])
+	e := encoder{skew: s.skew, marker: s.marker, spare: make([]string, 0, maxArgs*len(ops))}
+	for i := range groups {
+		groups[i].waves = e.waves(ops, groups[i].idx)
+		total += len(groups[i].waves)
 	}
 	// The channel holds every part, so that a group whose answer comes after Do
 	// has returned ends all the same.
 	parts := make(chan part, total)
-	for i, g := range groups {
+	for _, g := range groups {
 		if g.node.waiting.Add(1) > maxWaiting {
 			g.node.waiting.Add(-1)
-			for _, w := range plans[i] {
-				parts <- fail(w, errBusy)
+			for _, b := range g.waves {
+				parts <- fail(b.idx, errBusy)
 			}
 			continue
 		}
 		go func() {
 			defer g.node.waiting.Add(-1)
-			s.run(ctx, client, ops, plans[i], parts)
+			for _, b := range g.waves {
+				parts <- s.pipeline(ctx, client, b)
+			}
 		}()
 	}
 	for range total {
@@ -70,16 +81,27 @@ func (s *Store) Do(ctx context.Context, ops []store.Operation) []store.Reply {
 	return replies
 }
 
+// waves encodes the operations idx, in an order that keeps each record's.
+func (e *encoder) waves(ops []store.Operation, idx []int) []batch {
+	plan := waves(ops, idx)
+	out := make([]batch, len(plan))
+	for w, idx := range plan {
+		out[w] = batch{idx: idx, requests: make([]request, len(idx))}
+		for i, o := range idx {
+			out[w].requests[i] = e.request(&ops[o])
+		}
+	}
+	return out
+}
+
 // finish takes what has been answered by now; the rest came too late.
 func (s *Store) finish(parts chan part, groups []group, replies []store.Reply) {
-	for {
+	for range cap(parts) {
 		select {
 		case p := <-parts:
 			p.into(replies)
-			continue
 		default:
 		}
-		break
 	}
 	for _, g := range groups {
 		for _, i := range g.idx {
@@ -127,59 +149,17 @@ next:
 	return groups
 }
 
-// run carries out one node's operations, wave by wave.
-func (s *Store) run(ctx context.Context, c rueidis.Client, ops []store.Operation, plan [][]int, parts chan<- part) {
-	for _, idx := range plan {
-		parts <- s.pipeline(ctx, c, ops, idx)
+// pipeline sends a batch to its node and waits for the answers.
+func (s *Store) pipeline(ctx context.Context, c rueidis.Client, b batch) part {
+	p := part{idx: b.idx, replies: make([]store.Reply, len(b.idx))}
+	ctx, cancel := b.bound(ctx)
+	defer cancel()
+	all := make([]int, len(b.requests))
+	for i := range all {
+		all[i] = i
 	}
-}
-
-func (s *Store) pipeline(ctx context.Context, c rueidis.Client, ops []store.Operation, idx []int) part {
-	p := part{idx: idx, replies: make([]store.Reply, len(idx))}
-	e := encoder{client: c, skew: s.skew, marker: s.marker}
-	now := time.Now()
-	var last time.Time
-	bounded := true
-	sent := make([]int, 0, len(idx)) // into idx
-	commands := make(rueidis.Commands, 0, len(idx))
-	for i, o := range idx {
-		op := &ops[o]
-		if !op.Deadline.IsZero() && !now.Before(op.Deadline) {
-			p.replies[i].Err = errPassed
-			continue
-		}
-		bounded = bounded && !op.Deadline.IsZero()
-		if op.Deadline.After(last) {
-			last = op.Deadline
-		}
-		sent = append(sent, i)
-		commands = append(commands, e.command(op, false))
-	}
-	if len(sent) == 0 {
-		return p
-	}
-	if bounded {
-		// The client repeats what failed on the way; never past every deadline.
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, last)
-		defer cancel()
-	}
-	var again []int
-	for j, res := range c.DoMulti(ctx, commands...) {
-		if noScript(res) {
-			again = append(again, sent[j])
-			continue
-		}
-		p.replies[sent[j]] = decode(res)
-	}
-	if len(again) > 0 {
-		commands = commands[:0]
-		for _, i := range again {
-			commands = append(commands, e.command(&ops[idx[i]], true))
-		}
-		for j, res := range c.DoMulti(ctx, commands...) {
-			p.replies[again[j]] = decode(res)
-		}
+	if unknown := s.send(ctx, c, b, all, false, &p); len(unknown) > 0 {
+		s.send(ctx, c, b, unknown, true, &p)
 	}
 	for i := range p.replies {
 		if p.replies[i].Err != nil {
@@ -188,6 +168,50 @@ func (s *Store) pipeline(ctx context.Context, c rueidis.Client, ops []store.Oper
 		}
 	}
 	return p
+}
+
+// send sends the requests at, unless their deadline has passed, and returns
+// those whose script the node does not know.
+func (s *Store) send(ctx context.Context, c rueidis.Client, b batch, at []int, whole bool, p *part) (unknown []int) {
+	commands := make(rueidis.Commands, 0, len(at))
+	sent := make([]int, 0, len(at))
+	now := time.Now()
+	for _, i := range at {
+		r := &b.requests[i]
+		if !r.deadline.IsZero() && !now.Before(r.deadline) {
+			p.replies[i].Err = errPassed
+			continue
+		}
+		commands = append(commands, r.command(c, whole))
+		sent = append(sent, i)
+	}
+	if len(commands) == 0 {
+		return nil
+	}
+	for j, res := range c.DoMulti(ctx, commands...) {
+		if !whole && noScript(res) {
+			unknown = append(unknown, sent[j])
+			continue
+		}
+		p.replies[sent[j]] = decode(res)
+	}
+	return unknown
+}
+
+// bound ends ctx with the last deadline of the batch, so that the client, which
+// repeats what failed on the way, never goes on when nobody waits any more.
+func (b batch) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	var last time.Time
+	for i := range b.requests {
+		d := b.requests[i].deadline
+		if d.IsZero() {
+			return ctx, func() {}
+		}
+		if d.After(last) {
+			last = d
+		}
+	}
+	return context.WithDeadline(ctx, last)
 }
 
 // suspect asks for a fresh layout.

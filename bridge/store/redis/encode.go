@@ -15,11 +15,14 @@ const (
 	maxFence = 1 << 53
 	// maxFingerprint is what the record's three fields of 64 bytes hold.
 	maxFingerprint = 3 * 64
+	// maxArgs is the longest ARGV of a script.
+	maxArgs = 8
 )
 
 // valid reports whether the scripts can carry op out.
 func valid(op *store.Operation) bool {
-	if op.Kind < wire.Issue || op.Kind > wire.Renew || op.Policy == nil ||
+	if op.Kind < wire.Issue || op.Kind > wire.Renew ||
+		op.Policy == nil || op.Policy.Recovery > wire.Reacquire ||
 		op.Fence > maxFence || len(op.Fingerprint) > maxFingerprint {
 		return false
 	}
@@ -29,31 +32,50 @@ func valid(op *store.Operation) bool {
 	return len(op.Owner) > 0
 }
 
-// encoder turns operations into commands. It remembers the last policy's text,
-// since the operations of a batch mostly share a few.
+// A request is an operation as it is sent. It shares no memory with the
+// operation: a node that hangs may still be owed it when the caller has long
+// taken its buffers back.
+type request struct {
+	script                *script
+	record, result, index string
+	args                  []string
+	deadline              time.Time
+}
+
+// command builds the command: by the script's digest, or with its whole text.
+// All are retryable, because every step may be repeated by its owner.
+func (r *request) command(c rueidis.Client, whole bool) rueidis.Completed {
+	if whole {
+		return c.B().Eval().Script(r.script.text).Numkeys(3).
+			Key(r.record, r.result, r.index).Arg(r.args...).Build().ToRetryable()
+	}
+	return c.B().Evalsha().Sha1(r.script.sha).Numkeys(3).
+		Key(r.record, r.result, r.index).Arg(r.args...).Build().ToRetryable()
+}
+
+// An encoder turns operations into requests. It remembers the last policy's
+// text, since the operations of a batch mostly share a few.
 type encoder struct {
-	client rueidis.Client
 	skew   string // us
 	marker string // ms
+	spare  []string
 	policy *wire.Policy
 	text   string
 }
 
-// command builds op's command: by digest, or with the script's text. All are
-// retryable, because every step may be repeated by its owner.
-func (e *encoder) command(op *store.Operation, whole bool) rueidis.Completed {
-	var buf [8]string
-	args := e.args(buf[:0], op)
-	record, result, index := keys(op.Name)
-	s := scripts[op.Kind]
-	if whole {
-		return e.client.B().Eval().Script(s.text).Numkeys(3).Key(record, result, index).Arg(args...).Build().ToRetryable()
+func (e *encoder) request(op *store.Operation) request {
+	r := request{script: scripts[op.Kind], deadline: op.Deadline}
+	r.record, r.result, r.index = keys(op.Name)
+	if cap(e.spare)-len(e.spare) < maxArgs {
+		e.spare = make([]string, 0, 32*maxArgs)
 	}
-	return e.client.B().Evalsha().Sha1(s.sha).Numkeys(3).Key(record, result, index).Arg(args...).Build().ToRetryable()
+	from := len(e.spare)
+	e.spare = e.args(e.spare, op)
+	r.args = e.spare[from:len(e.spare):len(e.spare)]
+	return r
 }
 
-// args are the ARGV that the header of op's script names. Bytes are copied:
-// the client may still hold a command whose operation has been given up.
+// args appends the ARGV that the header of op's script names.
 func (e *encoder) args(a []string, op *store.Operation) []string {
 	policy := e.pack(op.Policy)
 	switch op.Kind {

@@ -3,6 +3,8 @@ package redis
 import (
 	"context"
 	"fmt"
+	"net"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -20,7 +22,8 @@ const (
 // A node is one master, as far as this process knows.
 type node struct {
 	id      string
-	bucket  int           // one of its buckets
+	address string        // for messages
+	bucket  int           // one of its buckets; -1: stands for slots without a master
 	waiting *atomic.Int32 // pipelines that have not answered; outlives a layout
 }
 
@@ -33,7 +36,7 @@ type layout struct {
 }
 
 func oneNode() *layout {
-	n := &node{id: "master", waiting: new(atomic.Int32)}
+	n := &node{id: "master", address: "master", waiting: new(atomic.Int32)}
 	l := &layout{nodes: []*node{n}}
 	for b := range l.of {
 		l.of[b] = n
@@ -67,7 +70,10 @@ func learn(ctx context.Context, c rueidis.Client, old *layout) (*layout, error) 
 		id, _ := master[2].ToString()
 		n := seen[id]
 		if n == nil {
-			n = &node{id: id, bucket: -1, waiting: counts[id]}
+			host, _ := master[0].ToString()
+			port, _ := master[1].AsInt64()
+			address := net.JoinHostPort(host, strconv.FormatInt(port, 10))
+			n = &node{id: id, address: address, bucket: -1, waiting: counts[id]}
 			if n.waiting == nil {
 				n.waiting = new(atomic.Int32)
 			}
@@ -78,16 +84,20 @@ func learn(ctx context.Context, c rueidis.Client, old *layout) (*layout, error) 
 		}
 	}
 	l := &layout{}
-	rest := &node{id: "none", waiting: new(atomic.Int32)}
+	none := &node{id: "slots without a master", bucket: -1, waiting: new(atomic.Int32)}
+	lacking := false
 	for b := range l.of {
 		n := owner[slot(b)]
 		if n == nil {
-			n = rest
+			n, lacking = none, true
 		} else if n.bucket < 0 {
 			n.bucket = b
 			l.nodes = append(l.nodes, n)
 		}
 		l.of[b] = n
+	}
+	if lacking {
+		l.nodes = append(l.nodes, none)
 	}
 	return l, nil
 }

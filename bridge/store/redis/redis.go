@@ -2,6 +2,7 @@ package redis
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -9,8 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"crypto/tls"
 
 	"github.com/redis/rueidis"
 
@@ -92,6 +91,7 @@ func (c *Config) option() rueidis.ClientOption {
 		AlwaysPipelining:  true,
 		RingScaleEachConn: 8,
 		PipelineMultiplex: -1,
+		ClusterOption:     rueidis.ClusterOption{ShardsRefreshInterval: refreshEvery},
 		// A hundred 256 KiB results a second fit through these; the library's own
 		// half a megabyte each way and connection is more than that needs.
 		ReadBufferEachConn:  128 << 10,
@@ -129,7 +129,7 @@ func dialVia(via map[string]string) func(context.Context, string, *net.Dialer, *
 func (s *Store) connect(ctx context.Context, o rueidis.ClientOption, mode Mode, first chan struct{}) {
 	pause := 100 * time.Millisecond
 	for {
-		c, err := rueidis.NewClient(o)
+		c, err := dial(ctx, o)
 		if err == nil && mode == Cluster && c.Mode() != rueidis.ClientModeCluster {
 			c.Close()
 			err = errors.New("redis: mode cluster: the server has no cluster support enabled")
@@ -149,6 +149,32 @@ func (s *Store) connect(ctx context.Context, o rueidis.ClientOption, mode Mode, 
 		case <-time.After(pause):
 			pause = min(2*pause, 2*time.Second)
 		}
+	}
+}
+
+// dial is NewClient, which takes no context, under one: a client that comes
+// after ctx's end is closed.
+func dial(ctx context.Context, o rueidis.ClientOption) (rueidis.Client, error) {
+	type dialled struct {
+		c   rueidis.Client
+		err error
+	}
+	done := make(chan dialled)
+	go func() {
+		c, err := rueidis.NewClient(o)
+		select {
+		case done <- dialled{c, err}:
+		case <-ctx.Done():
+			if err == nil {
+				c.Close()
+			}
+		}
+	}()
+	select {
+	case d := <-done:
+		return d.c, d.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 }
 

@@ -30,17 +30,19 @@ if not r.st then
   return grant(1, nil, true)
 end
 
-if fp ~= '' and r.fp ~= '' and r.fp ~= fp then return {REUSED, r.fp} end
-local age = math.max(now - r.ca, 0)
-
-if final(r) and now >= r.ex then
-  -- Past its life: a tombstone, or (none wanted) a record that Redis is about to
-  -- drop. The fence keeps growing over it.
-  if p.tomb > 0 or p.iss then return {EXPIRED} end
+-- Past its life, and no tombstone wanted: Redis is about to drop it. The fence
+-- grows on over it.
+local past = final(r) and now >= r.ex
+if past and p.tomb == 0 and not p.iss then
   r.fp, r.kx, r.po = '', 0, nil
   p = policy(caller)
   return grant(1, nil)
 end
+
+if r.st == 'P' or r.st == 'U' then touch(r) end
+if fp ~= '' and r.fp ~= '' and r.fp ~= fp then return {REUSED, r.fp} end
+if past then return {EXPIRED} end
+local age = math.max(now - r.ca, 0)
 
 if r.st == 'C' then
   local left = r.ex - now
@@ -67,6 +69,7 @@ end
 if r.ca > now + skew and not over(r) then
   r.ca, r.le, age = now, now + p.lease * 1000, 0
   redis.pcall('HSET', K, 'ca', int(r.ca), 'le', int(r.le))
+  if r.st ~= 'E' then touch(r) end
 end
 local retry = math.min(math.max(r.le - now, 0), p.lease * 1000)
 
@@ -78,7 +81,6 @@ end
 -- P or U
 local mine = r.st == 'P' and r.ow == owner
 if mine or not over(r) then
-  touch(r)
   if mine and over(r) then return {LAPSED} end
   if mine then return {CREATED, r.fe, r.le - now, r.at, r.mb and 1 or 0} end
   return {r.st == 'P' and INFLIGHT or UNKNOWN, retry, age}
@@ -90,5 +92,4 @@ end
 if p.rec == 3 and not r.hd and (p.max == 0 or r.at < p.max) then
   return grant(r.at + 1, '1')
 end
-touch(r)
 return {UNKNOWN, 0, age}

@@ -19,6 +19,7 @@ if not r.st then
   return {OK}
 end
 
+if r.st == 'P' or r.st == 'U' then touch(r) end
 if r.st ~= 'P' or r.ow ~= owner or (fence ~= 0 and fence ~= r.fe) then return {OK} end
 
 if r.nw then

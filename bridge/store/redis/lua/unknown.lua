@@ -14,10 +14,8 @@ local me = r.ow == owner
 local p = stricter(r, caller)
 
 if final(r) then return {me and OK or STALE, 0} end
-if r.st == 'U' then
-  touch(r)
-  return {me and OK or STALE, 0}
-end
+if r.st == 'P' or r.st == 'U' then touch(r) end
+if r.st == 'U' then return {me and OK or STALE, 0} end
 
 local current = me and (fence == r.fe or fence == 0)
 if r.st and not current and fence <= r.fe then return {STALE} end
