@@ -69,6 +69,10 @@ type Options struct {
 	BridgeConfig string // the bridge's configuration, YAML file; default testenv/stack/bridge.yaml. Addresses and store are set from here
 	EnvoyPatch   string // YAML file laid over the gateways' configuration; see envoy/README.md
 
+	// PartsJudge starts the parts without looking at their configuration first,
+	// for tests of what the parts themselves refuse.
+	PartsJudge bool
+
 	// For fault tests.
 	RedisVia          []string      // addresses that the bridge dials instead of the nodes'
 	BridgeClockOffset time.Duration // added to the bridge's own clock

@@ -11,8 +11,10 @@ import (
 	"time"
 )
 
-// readyLimit bounds the start of all parts together.
-const readyLimit = 25 * time.Second
+// readyLimit bounds the start of all parts together. Envoy compiles the plugin
+// for some seconds of one core, and a busy machine has no core to spare; a part
+// that refuses its configuration ends by itself long before.
+const readyLimit = 90 * time.Second
 
 // faultGrace is how long, after one part has failed to start, the others may go
 // on, so that a fault in a second part's configuration is told in the same run.
@@ -34,7 +36,8 @@ type Stack struct {
 
 // Start starts a stack, or what is missing of one, and returns when all of it is
 // ready. On failure it returns everything that was wrong and leaves nothing
-// running that it started. It takes at most 30 s.
+// running that it started. A configuration that cannot be used is refused before
+// anything is started, as far as that can be known without Envoy.
 func Start(ctx context.Context, o Options) (*Stack, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -57,6 +60,11 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 func (s *Stack) prepare(ctx context.Context) error {
 	if err := s.pickPorts(); err != nil {
 		return err
+	}
+	if !s.opts.PartsJudge {
+		if err := s.preflight(); err != nil {
+			return err
+		}
 	}
 	if err := s.makeDir(); err != nil {
 		return err

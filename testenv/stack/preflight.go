@@ -1,0 +1,41 @@
+package stack
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/oncewall/oncewall/bridge/config"
+	"github.com/oncewall/oncewall/filter/rules"
+)
+
+// preflight judges what the user configured before anything is started, with the
+// code of the parts themselves, so that all faults of all files come at once and
+// at no cost. What only Envoy can judge, it judges when it starts.
+func (s *Stack) preflight() error {
+	var faults []error
+	plugin, err := os.ReadFile(s.opts.Rules)
+	if err == nil {
+		_, err = rules.Parse(plugin)
+	}
+	if err != nil {
+		faults = append(faults, fmt.Errorf("plugin configuration %s:\n%w", s.opts.Rules, err))
+	}
+	bridge, err := os.ReadFile(s.opts.BridgeConfig)
+	if err == nil {
+		env := s.bridgeEnv(s.ports.Bridge, s.ports.BridgeAdmin, checkSecret, checkSecret)
+		_, err = config.Load(config.Options{YAML: bridge, Environ: env, Dev: true})
+	}
+	if err != nil {
+		faults = append(faults, fmt.Errorf("bridge configuration %s:\n%w", s.opts.BridgeConfig, err))
+	}
+	if s.opts.EnvoyPatch != "" {
+		if _, err := readYAML(s.opts.EnvoyPatch); err != nil {
+			faults = append(faults, fmt.Errorf("envoy patch: %w", err))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// checkSecret has the form of a secret and is none: preflight only judges.
+const checkSecret = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
