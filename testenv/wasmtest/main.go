@@ -9,10 +9,11 @@
 //
 //	wasmtest program.wasm [argument ...]
 //
-// The program sees its working directory, read-only, at its usual path; an
-// empty temporary directory at /tmp, which is removed afterwards; the arguments
-// and the environment, with PWD and TMPDIR set to these; standard input, output
-// and error. Its exit code is passed on; 2 stands for a trap, 125 for a fault of
+// The program sees the module that its working directory belongs to (the nearest
+// directory upwards with a go.mod, or else the working directory alone),
+// read-only, at its usual path; an empty temporary directory at /tmp, which is
+// removed afterwards; the arguments and the environment, with PWD and TMPDIR set
+// to these; standard input, output and error. Its exit code is passed on; 2 stands for a trap, 125 for a fault of
 // wasmtest's own.
 //
 // Compiled code is kept in the directory that WASMTEST_CACHE names; by default
@@ -65,6 +66,7 @@ func wasmtest(args []string) (code int, err error) {
 		args:  args,
 		env:   os.Environ(),
 		dir:   dir,
+		root:  moduleRoot(dir),
 		temp:  temp,
 		cache: cache,
 
@@ -83,6 +85,19 @@ func cacheDir() (string, error) {
 		return "", err
 	}
 	return filepath.Join(filepath.Dir(self), "wazero-cache"), nil
+}
+
+// moduleRoot returns the nearest directory from dir upwards that holds a go.mod,
+// or dir.
+func moduleRoot(dir string) string {
+	for root := dir; ; root = filepath.Dir(root) {
+		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
+			return root
+		}
+		if root == filepath.Dir(root) {
+			return dir
+		}
+	}
 }
 
 // removeOnSignal keeps an interrupted run from leaving its directory behind. Go

@@ -24,7 +24,8 @@ type program struct {
 	wasm  string   // path of the module
 	args  []string // the program's name first
 	env   []string // NAME=value; PWD and TMPDIR are replaced
-	dir   string   // absolute; mounted read-only at the same path
+	dir   string   // working directory, absolute
+	root  string   // dir or above it; mounted read-only at the same path
 	temp  string   // mounted at /tmp
 	cache string   // directory of compiled code; made if absent
 
@@ -77,7 +78,7 @@ func (p *program) config() wazero.ModuleConfig {
 		WithSysNanosleep().
 		WithRandSource(rand.Reader).
 		WithFSConfig(wazero.NewFSConfig().
-			WithReadOnlyDirMount(p.dir, p.dir).
+			WithReadOnlyDirMount(p.root, p.root).
 			WithDirMount(p.temp, "/tmp"))
 	for _, nv := range p.env {
 		if name, value, ok := strings.Cut(nv, "="); ok && name != "" {

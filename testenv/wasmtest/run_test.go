@@ -34,22 +34,29 @@ func TestMain(m *testing.M) {
 }
 
 type outcome struct {
-	code           int
-	err            error
-	stdout, stderr string
-	dir, temp      string
+	code            int
+	err             error
+	stdout, stderr  string
+	root, dir, temp string
 }
 
 func runProbe(t *testing.T, stdin string, args ...string) outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	o := outcome{dir: t.TempDir(), temp: t.TempDir()}
-	if err := os.WriteFile(filepath.Join(o.dir, "file.txt"), []byte("content"), 0o600); err != nil {
+	o.root = o.dir
+	o.dir = filepath.Join(o.root, "package")
+	if err := os.Mkdir(o.dir, 0o700); err != nil {
 		t.Fatal(err)
+	}
+	for _, name := range []string{"go.mod", "package/file.txt"} {
+		if err := os.WriteFile(filepath.Join(o.root, name), []byte("content"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	o.code, o.err = run(t.Context(), program{
 		wasm: probe, args: append([]string{"probe"}, args...), env: []string{"PROBE=a=b", "TMPDIR=/elsewhere", "=odd", "none"},
-		dir: o.dir, temp: o.temp, cache: cache,
+		dir: o.dir, root: moduleRoot(o.dir), temp: o.temp, cache: cache,
 		stdin: strings.NewReader(stdin), stdout: &stdout, stderr: &stderr,
 	})
 	o.stdout, o.stderr = stdout.String(), stderr.String()
@@ -82,7 +89,8 @@ func TestFiles(t *testing.T) {
 	want := `read "content" <nil>
 write refused: true
 change refused: true
-parent hidden: true
+module read: <nil>
+above it hidden: true
 temp: <nil>
 temp write: <nil>
 `
@@ -94,6 +102,23 @@ temp write: <nil>
 	}
 	if text, err := os.ReadFile(filepath.Join(o.dir, "file.txt")); err != nil || string(text) != "content" {
 		t.Errorf("the package's file is now %q, %v", text, err)
+	}
+}
+
+func TestModuleRoot(t *testing.T) {
+	root := t.TempDir()
+	inner := filepath.Join(root, "a", "b")
+	if err := os.MkdirAll(inner, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got := moduleRoot(inner); got != inner {
+		t.Errorf("without a module: %s", got)
+	}
+	if err := os.WriteFile(filepath.Join(root, "go.mod"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := moduleRoot(inner); got != root {
+		t.Errorf("inside a module: %s, want %s", got, root)
 	}
 }
 
@@ -114,7 +139,7 @@ func TestMemoryLimit(t *testing.T) {
 
 func TestFaults(t *testing.T) {
 	for name, wasm := range map[string]string{"absent": filepath.Join(t.TempDir(), "none.wasm"), "not wasm": "run.go"} {
-		if code, err := run(t.Context(), program{wasm: wasm, dir: t.TempDir(), temp: t.TempDir(), cache: cache}); code != exitFault || err == nil {
+		if code, err := run(t.Context(), program{wasm: wasm, dir: t.TempDir(), root: t.TempDir(), temp: t.TempDir(), cache: cache}); code != exitFault || err == nil {
 			t.Errorf("%s: %d, %v", name, code, err)
 		}
 	}
