@@ -41,6 +41,7 @@ type seen struct {
 	core       *Stream
 	request    map[string]string // request headers set
 	response   map[string]string
+	removed    map[string]bool
 	resumed    int // requests
 	released   int // responses
 	replies    []*LocalReply
@@ -144,6 +145,8 @@ func (g *rig) perform() {
 					g.t.Fatalf("request header %s set after the request was resumed", e.Name)
 				}
 				s.request[e.Name] = e.Value
+			case RemoveRequestHeader:
+				s.removed[e.Name] = true
 			case SetResponseHeader:
 				if s.released > 0 {
 					g.t.Fatalf("response header %s set after the response was resumed", e.Name)
@@ -196,7 +199,7 @@ func (g *rig) open(method, path, key string, end bool, extra ...wire.HeaderLine)
 		g.t.Fatalf("%s %s is not covered", method, path)
 	}
 	core := g.w.Open(uint32(len(g.streams)+1), rule, method, path)
-	s := &seen{core: core, request: map[string]string{}, response: map[string]string{}}
+	s := &seen{core: core, request: map[string]string{}, response: map[string]string{}, removed: map[string]bool{}}
 	g.streams[core] = s
 	h := headers{lines: append([]wire.HeaderLine{{Name: "x-user-id", Value: "u"}}, extra...)}
 	if key != "" {

@@ -78,16 +78,26 @@ func (s *Stream) emit(k EffectKind, name, value string) {
 	s.w.emit(Effect{Kind: k, Stream: s, Name: name, Value: value})
 }
 
+// strip removes the headers of a list that the client sent.
+func (s *Stream) strip(names []string, r Request) {
+	for _, h := range names {
+		if len(r.Header(h)) > 0 {
+			s.emit(RemoveRequestHeader, h, "")
+		}
+	}
+}
+
 // readsBody reports whether body callbacks come while the headers are paused.
 func (s *Stream) readsBody() bool { return s.w.cfg.Envoy.AllowOnHeadersStopIteration }
 
 // RequestHeaders is the first event of a stream. end: there is no body.
 func (s *Stream) RequestHeaders(now int64, r Request, end bool) Action {
-	for _, h := range ownRequestHeaders {
-		s.emit(RemoveRequestHeader, h, "")
-	}
+	s.strip(ownRequestHeaders, r)
 	if s.rule == nil {
 		return s.issueHeaders(now, r, end)
+	}
+	if s.rule.EnvoyRetries == rules.RetriesOff {
+		s.strip(retryRequestHeaders, r)
 	}
 	if p, ok := principalOf(s.rule, r); ok {
 		s.principal = p
@@ -290,9 +300,6 @@ func (s *Stream) granted(now int64, r *wire.Result, sent int64) {
 func (s *Stream) forward() {
 	s.emit(SetRequestHeader, HeaderGateway, s.w.cfg.Namespace)
 	if s.rule.EnvoyRetries == rules.RetriesOff {
-		for _, h := range retryRequestHeaders {
-			s.emit(RemoveRequestHeader, h, "")
-		}
 		s.emit(SetRequestHeader, headerMaxRetries, "0")
 	}
 	s.emit(SetRequestHeader, headerUpstreamTimeout, s.rule.timeout)

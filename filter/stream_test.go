@@ -400,3 +400,21 @@ func TestWithoutHeaderStop(t *testing.T) {
 		t.Fatalf("%s", r.Body)
 	}
 }
+
+// What only a gateway may say never passes from a client to upstream.
+func TestClientCopiesAreRemoved(t *testing.T) {
+	g := newRig(t, true)
+	var lines []wire.HeaderLine
+	for _, h := range append(append([]string{}, ownRequestHeaders...), retryRequestHeaders...) {
+		lines = append(lines, wire.HeaderLine{Name: h, Value: "9"})
+	}
+	s := g.open("POST", "/orders", "k", true, lines...)
+	for _, l := range lines {
+		if !s.removed[l.Name] {
+			t.Errorf("%s was not removed", l.Name)
+		}
+	}
+	if len(lines) < 11 {
+		t.Fatalf("only %d headers looked at", len(lines))
+	}
+}
