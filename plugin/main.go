@@ -107,7 +107,13 @@ func (p *plugin) now() int64 { return int64(time.Since(p.start)) }
 func (p *plugin) OnTick() {
 	p.worker.Tick(p.now())
 	p.perform()
-	if p.done && p.worker.Pending() == 0 {
+	p.retire()
+}
+
+// retire lets the host delete the context of an old configuration once nothing
+// of it is pending.
+func (p *plugin) retire() {
+	if p.done && plugins[p.id] != nil && p.worker.Pending() == 0 {
 		delete(plugins, p.id)
 		proxywasm.PluginDone()
 	}
@@ -116,11 +122,11 @@ func (p *plugin) OnTick() {
 // OnPluginDone holds the context of an old configuration until what it has
 // forwarded is recorded.
 func (p *plugin) OnPluginDone() bool {
-	p.done = true
 	if p.worker == nil || p.worker.Pending() == 0 {
 		delete(plugins, p.id)
 		return true
 	}
+	p.done = true
 	return false
 }
 

@@ -84,6 +84,7 @@ func (p *plugin) call(c *filter.CallEffect) {
 			p.worker.CallFailed(p.now(), id)
 		}
 		p.perform()
+		p.retire()
 	})
 	if st != 0 {
 		p.worker.CallFailed(p.now(), id)
