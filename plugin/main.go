@@ -115,6 +115,7 @@ func (p *plugin) OnTick() {
 func (p *plugin) retire() {
 	if p.done && plugins[p.id] != nil && p.worker.Pending() == 0 {
 		delete(plugins, p.id)
+		wasip1.SetEffectiveContext(p.id)
 		proxywasm.PluginDone()
 	}
 }
