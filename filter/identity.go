@@ -73,7 +73,7 @@ func keyReason(err error) string {
 	case errors.Is(err, key.ErrEmpty):
 		return "The key is empty."
 	case errors.Is(err, canon.ErrAmbiguous):
-		return "The member that holds the key occurs more than once."
+		return "The member that holds the key occurs more than once, or in another case."
 	}
 	return ""
 }
@@ -136,27 +136,20 @@ func (s *Stream) keyFromBody() *refusal {
 			s.key = k
 			return nil
 		}
-		k, found, err := jsonKey(s.body, src.JSON)
+		k, found, err := jsonKey(s.body, src.JSON, limit)
 		if err != nil {
 			return invalidKey(err)
 		}
-		if !found {
-			continue
+		if found {
+			s.key = k
+			return nil
 		}
-		if k == "" {
-			return invalidKey(key.ErrEmpty)
-		}
-		if len(k) > limit {
-			return invalidKey(key.ErrTooLong)
-		}
-		s.key = k
-		return nil
 	}
 	return nil
 }
 
 // jsonKey joins the values at the pointers; found only if all are there.
-func jsonKey(body []byte, pointers []string) (k string, found bool, err error) {
+func jsonKey(body []byte, pointers []string, limit int) (k string, found bool, err error) {
 	parts := make([]string, len(pointers))
 	for i, p := range pointers {
 		v, ok, err := canon.Lookup(body, p)
@@ -168,7 +161,8 @@ func jsonKey(body []byte, pointers []string) (k string, found bool, err error) {
 		}
 		parts[i] = v
 	}
-	return key.Composite(parts), true, nil
+	k, err = key.FromParts(parts, limit)
+	return k, true, err
 }
 
 // contentLength returns the declared length of the body.

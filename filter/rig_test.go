@@ -99,8 +99,10 @@ func parseConfig(t failer, flag bool) *rules.Config {
 	return cfg
 }
 
-func newRig(t failer, flag bool) *rig {
-	return &rig{t: t, w: NewWorker(parseConfig(t, flag), [16]byte{1}), streams: map[*Stream]*seen{},
+func newRig(t failer, flag bool) *rig { return rigWith(t, parseConfig(t, flag)) }
+
+func rigWith(t failer, cfg *rules.Config) *rig {
+	return &rig{t: t, w: NewWorker(cfg, [16]byte{1}), streams: map[*Stream]*seen{},
 		counts: map[Metric]int{}, records: map[string]*record{}, fence: 1000, now: int64(time.Hour)}
 }
 

@@ -3,6 +3,7 @@ package wire
 //go:generate go tool -modfile=../../build/tools/go.mod msgp -file message.go -o message_gen.go -io=false -tests=false
 
 //msgp:limit maps:64 marshal:false
+//msgp:noduplicates
 
 // Version is the batch version this package writes. A bridge serves this and
 // the previous one and answers any other with 400 in clear.

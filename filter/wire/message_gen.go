@@ -42,6 +42,7 @@ func (z *Answer) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.ErrLimitExceeded
 		return
 	}
+	var zb0001Dup [1]byte
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -51,6 +52,11 @@ func (z *Answer) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 		switch msgp.UnsafeString(field) {
 		case "rs":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Results")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
 			var zb0002 uint32
 			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
@@ -138,6 +144,7 @@ func (z *Batch) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.ErrLimitExceeded
 		return
 	}
+	var zb0001Dup [1]byte
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -147,12 +154,22 @@ func (z *Batch) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 		switch msgp.UnsafeString(field) {
 		case "ns":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Namespace")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
 			z.Namespace, bts, err = msgp.ReadStringBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Namespace")
 				return
 			}
 		case "pl":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Policies")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
 			var zb0002 uint32
 			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
@@ -176,6 +193,11 @@ func (z *Batch) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 		case "op":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Ops")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
 			var zb0003 uint32
 			zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
@@ -438,6 +460,7 @@ func (z *Operation) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.ErrLimitExceeded
 		return
 	}
+	var zb0001Dup [2]byte
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -447,6 +470,11 @@ func (z *Operation) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 		switch msgp.UnsafeString(field) {
 		case "k":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Kind")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
 			{
 				var zb0002 uint8
 				zb0002, bts, err = msgp.ReadUint8Bytes(bts)
@@ -457,72 +485,132 @@ func (z *Operation) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				z.Kind = Kind(zb0002)
 			}
 		case "q":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Policy")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
 			z.Policy, bts, err = msgp.ReadUint16Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Policy")
 				return
 			}
 		case "b":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "BudgetMS")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
 			z.BudgetMS, bts, err = msgp.ReadUint32Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "BudgetMS")
 				return
 			}
 		case "s":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Scope")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
 			z.Scope, bts, err = msgp.ReadStringBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Scope")
 				return
 			}
 		case "p":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Principal")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
 			z.Principal, bts, err = msgp.ReadStringBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Principal")
 				return
 			}
 		case "y":
+			if zb0001Dup[0]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Key")
+				return
+			}
+			zb0001Dup[0] |= 1 << 5
 			z.Key, bts, err = msgp.ReadStringBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Key")
 				return
 			}
 		case "o":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Owner")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
 			z.Owner, bts, err = msgp.ReadBytesZC(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Owner")
 				return
 			}
 		case "f":
+			if zb0001Dup[0]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Fence")
+				return
+			}
+			zb0001Dup[0] |= 1 << 7
 			z.Fence, bts, err = msgp.ReadUint64Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Fence")
 				return
 			}
 		case "h":
+			if zb0001Dup[1]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Fingerprint")
+				return
+			}
+			zb0001Dup[1] |= 1 << 0
 			z.Fingerprint, bts, err = msgp.ReadBytesZC(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Fingerprint")
 				return
 			}
 		case "c":
+			if zb0001Dup[1]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Status")
+				return
+			}
+			zb0001Dup[1] |= 1 << 1
 			z.Status, bts, err = msgp.ReadUint16Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Status")
 				return
 			}
 		case "n":
+			if zb0001Dup[1]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "NoResult")
+				return
+			}
+			zb0001Dup[1] |= 1 << 2
 			z.NoResult, bts, err = msgp.ReadBoolBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "NoResult")
 				return
 			}
 		case "d":
+			if zb0001Dup[1]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Result")
+				return
+			}
+			zb0001Dup[1] |= 1 << 3
 			z.Result, bts, err = msgp.ReadBytesZC(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Result")
 				return
 			}
 		case "u":
+			if zb0001Dup[1]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Unprotected")
+				return
+			}
+			zb0001Dup[1] |= 1 << 4
 			z.Unprotected, bts, err = msgp.ReadBoolBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Unprotected")
@@ -591,6 +679,7 @@ func (z *Policy) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.ErrLimitExceeded
 		return
 	}
+	var zb0001Dup [1]byte
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -600,36 +689,66 @@ func (z *Policy) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 		switch msgp.UnsafeString(field) {
 		case "g":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Generation")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
 			z.Generation, bts, err = msgp.ReadStringBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Generation")
 				return
 			}
 		case "t":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "TTLMS")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
 			z.TTLMS, bts, err = msgp.ReadInt64Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "TTLMS")
 				return
 			}
 		case "m":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "TombstoneMS")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
 			z.TombstoneMS, bts, err = msgp.ReadInt64Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "TombstoneMS")
 				return
 			}
 		case "l":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "LeaseMS")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
 			z.LeaseMS, bts, err = msgp.ReadInt64Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "LeaseMS")
 				return
 			}
 		case "a":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "MaxAttempts")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
 			z.MaxAttempts, bts, err = msgp.ReadInt64Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "MaxAttempts")
 				return
 			}
 		case "r":
+			if zb0001Dup[0]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Recovery")
+				return
+			}
+			zb0001Dup[0] |= 1 << 5
 			{
 				var zb0002 uint8
 				zb0002, bts, err = msgp.ReadUint8Bytes(bts)
@@ -640,12 +759,22 @@ func (z *Policy) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				z.Recovery = Recovery(zb0002)
 			}
 		case "i":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Issued")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
 			z.Issued, bts, err = msgp.ReadBoolBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Issued")
 				return
 			}
 		case "j":
+			if zb0001Dup[0]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "RejectRepeat")
+				return
+			}
+			zb0001Dup[0] |= 1 << 7
 			z.RejectRepeat, bts, err = msgp.ReadBoolBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "RejectRepeat")
@@ -733,6 +862,7 @@ func (z *Response) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.ErrLimitExceeded
 		return
 	}
+	var zb0001Dup [1]byte
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -742,12 +872,22 @@ func (z *Response) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 		switch msgp.UnsafeString(field) {
 		case "s":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Status")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
 			z.Status, bts, err = msgp.ReadUint16Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Status")
 				return
 			}
 		case "h":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Headers")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
 			var zb0002 uint32
 			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
@@ -786,6 +926,11 @@ func (z *Response) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 		case "b":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Body")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
 			z.Body, bts, err = msgp.ReadBytesZC(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Body")
@@ -963,6 +1108,7 @@ func (z *Result) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.ErrLimitExceeded
 		return
 	}
+	var zb0001Dup [2]byte
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -972,6 +1118,11 @@ func (z *Result) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 		switch msgp.UnsafeString(field) {
 		case "k":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Code")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
 			{
 				var zb0002 uint8
 				zb0002, bts, err = msgp.ReadUint8Bytes(bts)
@@ -982,78 +1133,143 @@ func (z *Result) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				z.Code = Code(zb0002)
 			}
 		case "f":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Fence")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
 			z.Fence, bts, err = msgp.ReadUint64Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Fence")
 				return
 			}
 		case "a":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Attempt")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
 			z.Attempt, bts, err = msgp.ReadUint32Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Attempt")
 				return
 			}
 		case "l":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "LeaseMS")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
 			z.LeaseMS, bts, err = msgp.ReadInt64Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "LeaseMS")
 				return
 			}
 		case "r":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "RetryAfterMS")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
 			z.RetryAfterMS, bts, err = msgp.ReadInt64Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "RetryAfterMS")
 				return
 			}
 		case "c":
+			if zb0001Dup[0]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Status")
+				return
+			}
+			zb0001Dup[0] |= 1 << 5
 			z.Status, bts, err = msgp.ReadUint16Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Status")
 				return
 			}
 		case "g":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "AgeMS")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
 			z.AgeMS, bts, err = msgp.ReadInt64Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "AgeMS")
 				return
 			}
 		case "m":
+			if zb0001Dup[0]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "RemainingMS")
+				return
+			}
+			zb0001Dup[0] |= 1 << 7
 			z.RemainingMS, bts, err = msgp.ReadInt64Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "RemainingMS")
 				return
 			}
 		case "x":
+			if zb0001Dup[1]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Differs")
+				return
+			}
+			zb0001Dup[1] |= 1 << 0
 			z.Differs, bts, err = msgp.ReadBytesBytes(bts, z.Differs)
 			if err != nil {
 				err = msgp.WrapError(err, "Differs")
 				return
 			}
 		case "d":
+			if zb0001Dup[1]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Result")
+				return
+			}
+			zb0001Dup[1] |= 1 << 1
 			z.Result, bts, err = msgp.ReadBytesZC(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Result")
 				return
 			}
 		case "e":
+			if zb0001Dup[1]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Restored")
+				return
+			}
+			zb0001Dup[1] |= 1 << 2
 			z.Restored, bts, err = msgp.ReadBoolBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Restored")
 				return
 			}
 		case "y":
+			if zb0001Dup[1]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Key")
+				return
+			}
+			zb0001Dup[1] |= 1 << 3
 			z.Key, bts, err = msgp.ReadStringBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Key")
 				return
 			}
 		case "z":
+			if zb0001Dup[1]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "ExpiresAtMS")
+				return
+			}
+			zb0001Dup[1] |= 1 << 4
 			z.ExpiresAtMS, bts, err = msgp.ReadInt64Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "ExpiresAtMS")
 				return
 			}
 		case "w":
+			if zb0001Dup[1]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Text")
+				return
+			}
+			zb0001Dup[1] |= 1 << 5
 			z.Text, bts, err = msgp.ReadStringBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Text")
