@@ -32,10 +32,7 @@ const (
 	envDebug = "ONCEWALL_DEBUG"
 )
 
-// main is not called by the host.
-func main() {}
-
-func init() {
+func main() {
 	proxywasm.SetVMContext(&vm{})
 	wasip1.OnPanic(panicked)
 }

@@ -5,8 +5,9 @@
 // call through an interface that its own tests register, and exports its
 // callbacks as plain Go functions. This module's path lies below the SDK's, so
 // it may import the SDK's internal package: it implements that interface with
-// //go:wasmimport and calls those functions from //go:wasmexport. Importing it
-// is enough to use it.
+// //go:wasmimport and calls those functions from //go:wasmexport. A blank import
+// is enough to use it: the program's main, which the host does not call, runs
+// before the first callback.
 //
 // In wasm, Go's int and pointers are 64 bits wide in memory while the host
 // reads and writes 32: every out-parameter is therefore a local uint32. What

@@ -35,6 +35,7 @@ func flag(b bool) uint32 {
 //go:wasmexport proxy_on_vm_start
 func onVMStart(context, configurationSize uint32) (ok uint32) {
 	defer guard(context, "proxy_on_vm_start")
+	start()
 	return flag(bool(internal.ProxyOnVMStart(context, int(configurationSize))))
 }
 
@@ -47,6 +48,7 @@ func onConfigure(context, configurationSize uint32) (ok uint32) {
 //go:wasmexport proxy_on_context_create
 func onContextCreate(context, root uint32) {
 	defer guard(context, "proxy_on_context_create")
+	start()
 	internal.ProxyOnContextCreate(context, root)
 }
 
