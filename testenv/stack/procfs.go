@@ -23,13 +23,19 @@ func startTime(pid int) (ticks uint64, ok bool) {
 		return 0, false
 	}
 	// The second field is the name in parentheses, which may itself hold spaces
-	// and parentheses. Fields after it: state is number 3, starttime 22 (proc(5)).
+	// and parentheses. Fields after it: state is number 3, num_threads 20,
+	// starttime 22 (proc(5)).
 	i := bytes.LastIndexByte(b, ')')
 	if i < 0 {
 		return 0, false
 	}
 	f := strings.Fields(string(b[i+1:]))
-	if len(f) < 20 || f[0] == "Z" || f[0] == "X" {
+	if len(f) < 20 || f[0] == "X" {
+		return 0, false
+	}
+	// After SIGKILL the first thread of a process may be a zombie while others
+	// are still ending and hold its sockets open.
+	if f[0] == "Z" && (f[17] == "0" || f[17] == "1") {
 		return 0, false
 	}
 	ticks, err = strconv.ParseUint(f[19], 10, 64)
