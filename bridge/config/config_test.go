@@ -131,6 +131,9 @@ func TestDev(t *testing.T) {
 	if err != nil || string(again.Naming[0].Bytes) == string(c.Naming[0].Bytes) {
 		t.Errorf("two runs share a generated naming secret, %v", err)
 	}
+	if _, err := load(minimal, true, "ONCEWALL_LISTEN=localhost:1", "ONCEWALL_ADMIN_LISTEN=[::1]:1"); err != nil {
+		t.Errorf("loopback by name and by IPv6: %v", err)
+	}
 	c, err = load(minimal, true, "REDIS_VIA=127.0.0.1:7100")
 	if err != nil || c.Redis.Via["127.0.0.1:6379"] != "127.0.0.1:7100" {
 		t.Errorf("%+v, %v", c, err)

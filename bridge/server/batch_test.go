@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oncewall/oncewall/bridge/naming"
 	"github.com/oncewall/oncewall/bridge/store"
 	"github.com/oncewall/oncewall/filter/wire"
 )
@@ -73,7 +74,15 @@ func TestLifeOfAKey(t *testing.T) {
 }
 
 func TestIssuedKeys(t *testing.T) {
-	b := start(t, embedded(t), func(c *Config) { c.IssueLife = time.Minute })
+	// With a previous secret the records of issued keys and of client keys are
+	// named under different ones.
+	ring, err := naming.NewRing(
+		naming.Secret{ID: "new", Bytes: bytes.Repeat([]byte{8}, naming.MinSecretBytes)},
+		naming.Secret{ID: "old", Bytes: bytes.Repeat([]byte{7}, naming.MinSecretBytes)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := start(t, embedded(t), func(c *Config) { c.IssueLife, c.Keys = time.Minute, ring })
 	policy := testPolicy()
 	policy.Issued = true
 

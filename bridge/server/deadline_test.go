@@ -82,12 +82,20 @@ func TestFaultyStore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := start(t, &stub{do: do}, func(c *Config) { c.DrainTimeout = 50 * time.Millisecond })
 			one, two := testOp(wire.Claim, 1), testOp(wire.Issue, 2)
-			one.BudgetMS, two.BudgetMS = 300, 60_000
+			one.BudgetMS, two.BudgetMS = 60_000, 60_000
+			if name == "hangs" || name == "waits for the end" {
+				one.BudgetMS = 300
+			}
 			began := time.Now()
 			expect(t, b.send(testPolicy(), one, two), wire.Unavailable, wire.Unavailable)
-			// Far from the other operation's minute, with room for a slow machine.
+			// At its deadline or, where the fault is known, at once: far from the
+			// minute, with room for a slow machine.
 			if took := time.Since(began); took > 5*time.Second {
 				t.Errorf("answered after %s", took)
+			}
+			b.stop()
+			if settled := <-b.done; settled != (name != "hangs") {
+				t.Errorf("settled %v: the store may be closed", settled)
 			}
 		})
 	}
@@ -100,7 +108,7 @@ func TestPartialAnswers(t *testing.T) {
 		return []store.Reply{{Code: wire.Created, Fence: 7}, {Err: store.ErrUnavailable}}
 	}})
 	one, two := testOp(wire.Claim, 1), testOp(wire.Claim, 2)
-	one.BudgetMS = 50
+	one.BudgetMS = 1000
 	got := b.send(testPolicy(), one, two)
 	expect(t, got, wire.Created, wire.Unavailable)
 	if got[0].Fence != 7 {
@@ -111,19 +119,24 @@ func TestPartialAnswers(t *testing.T) {
 // TestUnsettledBatchIsNotReused: a store that has not answered an operation may
 // still read it.
 func TestUnsettledBatchIsNotReused(t *testing.T) {
+	release := make(chan struct{})
+	defer close(release)
 	for name, tc := range map[string]struct {
-		reply   store.Reply
+		store   *stub
 		settled bool
 	}{
-		"answered": {store.Reply{Code: wire.OK}, true},
-		"not":      {store.Reply{Err: store.ErrUnavailable}, false},
+		"answered": {answering(store.Reply{Code: wire.OK}), true},
+		"not":      {answering(store.Reply{Err: store.ErrUnavailable}), false},
+		"hangs":    {&stub{do: func(context.Context, []store.Operation) []store.Reply { <-release; return nil }}, false},
 	} {
-		s, err := New(Config{Store: answering(tc.reply), Keys: testRing(t)})
+		s, err := New(Config{Store: tc.store, Keys: testRing(t)})
 		if err != nil {
 			t.Fatal(err)
 		}
+		op := testOp(wire.Claim, 1)
+		op.BudgetMS = 100
 		j := &job{arrival: time.Now(), batch: wire.Batch{Namespace: "edge",
-			Policies: []wire.Policy{testPolicy()}, Ops: []wire.Operation{testOp(wire.Claim, 1)}}}
+			Policies: []wire.Policy{testPolicy()}, Ops: []wire.Operation{op}}}
 		s.prepare(j)
 		if _, settled := s.do(j); settled != tc.settled {
 			t.Errorf("%s: settled %v", name, settled)
@@ -131,8 +144,8 @@ func TestUnsettledBatchIsNotReused(t *testing.T) {
 	}
 }
 
-// TestRecycledJobIsEmpty: the decoder leaves what a message omits as it was, so
-// that anything left would become the next batch's.
+// TestRecycledJobIsEmpty: whatever a batch left behind would become the next
+// one's.
 func TestRecycledJobIsEmpty(t *testing.T) {
 	s, err := New(Config{Store: answering(store.Reply{Code: wire.OK}), Keys: testRing(t)})
 	if err != nil {
@@ -141,8 +154,8 @@ func TestRecycledJobIsEmpty(t *testing.T) {
 	full := testOp(wire.Complete, 1)
 	full.Fence, full.Unprotected, full.NoResult = 5, true, true
 	j := &job{arrival: time.Now()}
-	run := func(batch *wire.Batch) {
-		j.body = append(j.body[:0], encode(t, batch)...)
+	run := func(body []byte) {
+		j.body = append(j.body[:0], body...)
 		if err := wire.DecodeBatch(j.body, &j.batch); err != nil {
 			t.Fatal(err)
 		}
@@ -150,11 +163,12 @@ func TestRecycledJobIsEmpty(t *testing.T) {
 		replies, _ := s.do(j)
 		s.finish(j, replies)
 	}
-	run(&wire.Batch{Namespace: "edge", Policies: []wire.Policy{testPolicy()}, Ops: []wire.Operation{full, full}})
+	run(encode(t, &wire.Batch{Namespace: "edge", Policies: []wire.Policy{testPolicy()}, Ops: []wire.Operation{full, full}}))
 	j.recycle()
-	run(&wire.Batch{Policies: []wire.Policy{{}}, Ops: []wire.Operation{{Kind: wire.Claim}}})
+	// A policy and an operation without any member: {"pl": [{}], "op": [{}]}.
+	run([]byte{wire.Version, 0x82, 0xa2, 'p', 'l', 0x91, 0x80, 0xa2, 'o', 'p', 0x91, 0x80})
 	op, policy := j.batch.Ops[0], j.batch.Policies[0]
-	if op.Key != "" || op.Owner != nil || op.Fence != 0 || op.Fingerprint != nil || op.Status != 0 ||
+	if op.Kind != 0 || op.Key != "" || op.Owner != nil || op.Fence != 0 || op.Fingerprint != nil || op.Status != 0 ||
 		op.NoResult || op.Result != nil || op.Unprotected {
 		t.Errorf("operation kept %+v", op)
 	}

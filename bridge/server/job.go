@@ -45,16 +45,11 @@ func (j *job) recycle() {
 	if cap(j.body) > maxKept || cap(j.out) > maxKept {
 		return
 	}
-	// The decoder leaves a field that the message omits as it was, and fills
-	// slices within their capacity: whatever is left would become the next
-	// batch's.
-	clear(j.batch.Ops[:cap(j.batch.Ops)])
-	clear(j.batch.Policies[:cap(j.batch.Policies)])
+	// Whatever is left would become the next batch's, or keep its bodies alive.
 	clear(j.results)
 	clear(j.ops)
 	*j = job{
 		body:     j.body[:0],
-		batch:    wire.Batch{Ops: j.batch.Ops[:0], Policies: j.batch.Policies[:0]},
 		results:  j.results[:0],
 		out:      j.out[:0],
 		policies: j.policies[:0],
