@@ -70,18 +70,43 @@ var starter = sync.OnceValue(func() chan func() {
 	return work
 })
 
-// start runs redis-server and waits until it answers.
+// start runs a server that keeps nothing, and waits until it answers.
 func start(ctx context.Context, dir string, port int, options ...string) (*Node, error) {
+	home, err := homeOf(dir, port)
+	if err != nil {
+		return nil, err
+	}
+	return launch(ctx, home, port, append(serverArguments(port, home, logOf(home)), options...)...)
+}
+
+// serverArguments are those of every server: loopback, nothing persisted, no
+// eviction, replicas in sync without delay.
+func serverArguments(port int, home, log string) []string {
+	return []string{
+		"--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir", home, "--logfile", log,
+		"--save", "", "--appendonly", "no", "--daemonize", "no", "--maxmemory-policy", "noeviction",
+		"--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0",
+	}
+}
+
+// homeOf makes the directory of the node on port.
+func homeOf(dir string, port int) (string, error) {
+	home := filepath.Join(dir, strconv.Itoa(port))
+	if err := os.MkdirAll(home, 0o755); err != nil {
+		return "", fmt.Errorf("rediscluster: %w", err)
+	}
+	return home, nil
+}
+
+func logOf(home string) string { return filepath.Join(home, "redis.log") }
+
+// launch runs redis-server with args and waits until it answers.
+func launch(ctx context.Context, home string, port int, args ...string) (*Node, error) {
 	path, err := exec.LookPath("redis-server")
 	if err != nil {
 		return nil, ErrNoServer
 	}
-	home := filepath.Join(dir, strconv.Itoa(port))
-	if err := os.MkdirAll(home, 0o755); err != nil {
-		return nil, fmt.Errorf("rediscluster: %w", err)
-	}
-	n := &Node{Port: port, log: filepath.Join(home, "redis.log"), done: make(chan struct{})}
-	n.cmd = exec.Command(path, append(serverArguments(port, home, n.log), options...)...)
+	n := &Node{Port: port, log: logOf(home), done: make(chan struct{}), cmd: exec.Command(path, args...)}
 	n.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	started := make(chan error)
 	starter() <- func() { started <- n.cmd.Start() }
@@ -102,16 +127,6 @@ func start(ctx context.Context, dir string, port int, options ...string) (*Node,
 		return nil, err
 	}
 	return n, nil
-}
-
-// serverArguments are those of every server: loopback, nothing persisted, no
-// eviction, replicas in sync without delay.
-func serverArguments(port int, home, log string) []string {
-	return []string{
-		"--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir", home, "--logfile", log,
-		"--save", "", "--appendonly", "no", "--daemonize", "no", "--maxmemory-policy", "noeviction",
-		"--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0",
-	}
 }
 
 // await polls until ok holds, the node dies or ctx ends.
