@@ -39,6 +39,7 @@ help: ## this list, and the variables that the stack reads
 #>   EDGE=1  a plain Envoy before the gateways, at GATEWAY_PORT+10
 #>   INNER=1 a plain Envoy between gateway and shop, at GATEWAY_PORT+20
 #>   BARE=1  a listener without the filter, at GATEWAY_PORT+100
+#>   LIVE=1  the gateway's listeners stand in RUN_DIR/gateway.listeners.yaml, which Envoy watches
 #>   RULES=file.json  BRIDGE_CONFIG=file.yaml  ENVOY_PATCH=file.yaml (see envoy/README.md)
 #>   RUN_DIR=folder of logs, pid files and generated configurations (build/out/run)
 #>   for fault tests: REDIS_VIA  BRIDGE_CLOCK_OFFSET  BRIDGE_DELAY  ISSUE_LIFE  DEBUG=1

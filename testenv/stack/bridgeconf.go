@@ -41,12 +41,11 @@ func (s *Stack) bridgeEnv(port, admin int, bridgeSecret, namingSecret string) []
 		set["ONCEWALL_SECRETS_NAMING_0_ENV"] = namingSecretEnv
 	}
 	if s.opts.Store == Cluster {
-		addrs := s.opts.RedisVia
-		if len(addrs) == 0 {
-			addrs = s.Redis()
-		}
 		set["ONCEWALL_STORE_REDIS_MODE"] = "cluster"
-		set["ONCEWALL_STORE_REDIS_ADDRESSES"] = strings.Join(addrs, ",")
+		set["ONCEWALL_STORE_REDIS_ADDRESSES"] = strings.Join(s.Redis(), ",")
+		if len(s.opts.RedisVia) > 0 {
+			set["REDIS_VIA"] = strings.Join(s.opts.RedisVia, ",")
+		}
 	}
 	for name, d := range map[string]time.Duration{
 		"BRIDGE_CLOCK_OFFSET": s.opts.BridgeClockOffset,

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// FromEnv reads the variables that `make up` knows (README.md lists them) with
+// FromEnv reads the variables that `make up` knows (`make help` lists them) with
 // getenv, and returns every fault at once. What is unset or empty has its
 // default; ports default to [DefaultPorts].
 func FromEnv(getenv func(string) string) (Options, error) {
@@ -30,6 +30,7 @@ func FromEnv(getenv func(string) string) (Options, error) {
 		Edge:         e.flag("EDGE"),
 		Inner:        e.flag("INNER"),
 		Bare:         e.flag("BARE"),
+		Live:         e.flag("LIVE"),
 		Debug:        e.flag("DEBUG"),
 	}
 	e.number("CONCURRENCY", &o.Concurrency)

@@ -64,6 +64,7 @@ type Options struct {
 	Edge        bool   // a plain Envoy before the gateways, at Gateway+10
 	Inner       bool   // a plain Envoy between gateways and shop, at Gateway+20
 	Bare        bool   // a second listener without the filter in the first gateway, at Gateway+100
+	Live        bool   // the gateways watch a file for their listeners, so that SetRules can change the plugin's configuration
 
 	Rules        string // plugin configuration, JSON file; default testenv/stack/shop.json
 	BridgeConfig string // the bridge's configuration, YAML file; default testenv/stack/bridge.yaml. Addresses and store are set from here
@@ -74,7 +75,7 @@ type Options struct {
 	PartsJudge bool
 
 	// For fault tests.
-	RedisVia          []string      // addresses that the bridge dials instead of the nodes'
+	RedisVia          []string      // addresses that the bridge dials instead of the nodes', one each in their order
 	BridgeClockOffset time.Duration // added to the bridge's own clock
 	BridgeDelay       time.Duration // before each batch
 	IssueLife         time.Duration // life of issued keys; 0: as configured

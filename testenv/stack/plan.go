@@ -135,30 +135,36 @@ func (s *Stack) shopPart(prog programs) *part {
 	}
 }
 
-func (s *Stack) gatewayPart(i int, prog programs, bridgeSecret string) *part {
-	name := GatewayPart(i)
+func (s *Stack) gatewayConfig(i int, wasm string) gatewayConfig {
 	g := gatewayConfig{
-		name: name, port: s.ports.Gateway + i, adminPort: s.ports.EnvoyAdmin + i, upstreamPort: s.ports.Shop,
-		wasm: prog.wasm, rules: s.opts.Rules, patch: s.opts.EnvoyPatch,
+		name: GatewayPart(i), port: s.ports.Gateway + i, adminPort: s.ports.EnvoyAdmin + i, upstreamPort: s.ports.Shop,
+		wasm: wasm, rules: s.opts.Rules, patch: s.opts.EnvoyPatch,
 	}
-	ports := []int{g.port, g.adminPort}
 	if s.opts.Inner {
 		g.upstreamPort = s.ports.Gateway + midOffset
 	}
 	if s.opts.Bare && i == 0 {
 		g.barePort = g.port + bareOffset
-		ports = append(ports, g.barePort)
 	}
 	for b := range s.opts.Bridges {
 		g.bridgePorts = append(g.bridgePorts, s.ports.Bridge+2*b)
 		g.bridgeAdminPorts = append(g.bridgeAdminPorts, s.ports.BridgeAdmin+2*b)
+	}
+	return g
+}
+
+func (s *Stack) gatewayPart(i int, prog programs, bridgeSecret string) *part {
+	g := s.gatewayConfig(i, prog.wasm)
+	ports := []int{g.port, g.adminPort}
+	if g.barePort != 0 {
+		ports = append(ports, g.barePort)
 	}
 	env := []string{bridgeSecretEnv + "=" + bridgeSecret}
 	if s.opts.Debug {
 		env = append(env, "ONCEWALL_DEBUG=1")
 	}
 	build := func() (document, error) { return g.build(filepath.Join(s.opts.Root, "envoy/envoy.yaml")) }
-	return s.envoyPart(name, prog, ports, g.adminPort, env, build)
+	return s.envoyPart(g.name, prog, ports, g.adminPort, env, build)
 }
 
 func (s *Stack) proxyPart(name string, prog programs, offset int, next []int) *part {
@@ -177,6 +183,11 @@ func (s *Stack) envoyPart(name string, prog programs, ports []int, admin int, en
 			if err != nil {
 				return err
 			}
+			if s.opts.Live && isGateway(name) {
+				if err := c.splitListeners(s.listenersFile(name)); err != nil {
+					return err
+				}
+			}
 			return c.write(file)
 		},
 		// Hot restart would let a second Envoy take over the sockets of the first.
@@ -187,8 +198,10 @@ func (s *Stack) envoyPart(name string, prog programs, ports []int, admin int, en
 }
 
 func isEnvoy(part string) bool {
-	return part == EdgePart || part == InnerPart || strings.HasPrefix(part, "gateway")
+	return part == EdgePart || part == InnerPart || isGateway(part)
 }
+
+func isGateway(part string) bool { return strings.HasPrefix(part, "gateway") }
 
 // httpReady asks a port on loopback and wants a 200.
 func httpReady(port int, path string) func(context.Context) error {

@@ -27,6 +27,7 @@ type Stack struct {
 	ports Ports
 	dir   string
 	temp  bool // dir is removed by Close
+	prog  programs
 
 	parts []*part
 	// begun are the parts that this Stack started; others were there before.
@@ -69,11 +70,11 @@ func (s *Stack) prepare(ctx context.Context) error {
 	if err := s.makeDir(); err != nil {
 		return err
 	}
-	programs, err := findPrograms(ctx, s.opts)
-	if err != nil {
+	var err error
+	if s.prog, err = findPrograms(ctx, s.opts); err != nil {
 		return err
 	}
-	if s.parts, err = s.plan(programs); err != nil {
+	if s.parts, err = s.plan(s.prog); err != nil {
 		return err
 	}
 	for _, p := range s.parts {

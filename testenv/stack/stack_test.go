@@ -3,6 +3,7 @@ package stack
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -269,4 +270,36 @@ func TestCancelledStartLeavesNothing(t *testing.T) {
 	if !allFree(ports.all()) {
 		t.Error("something still listens")
 	}
+}
+
+func TestLiveUpdate(t *testing.T) {
+	s := start(t, Options{Live: true})
+	wantOnce(t, s, s.Gateway(0), s.Gateway(0), "a")
+
+	rules, err := os.ReadFile(s.opts.Rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "rules.json")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(strings.Replace(string(rules), `"namespace"`, `"nonsense": 1, "namespace"`, 1))
+	if err := s.SetRules(t.Context(), 0, file); !errors.Is(err, ErrRejected) {
+		t.Errorf("a bad update: %v", err)
+	}
+	wantOnce(t, s, s.Gateway(0), s.Gateway(0), "b")
+
+	write(strings.Replace(string(rules), `"/orders"`, `"/elsewhere"`, 1))
+	if err := s.SetRules(t.Context(), 0, file); err != nil {
+		t.Fatal(err)
+	}
+	// The old listener drains; new connections meet the new rules.
+	eventually(t, "an order that no rule covers", func() bool {
+		_, _, header := post(t, s.Gateway(0), "c")
+		return header.Get("Idempotency-Status") == ""
+	})
 }
