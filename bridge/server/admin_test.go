@@ -37,12 +37,18 @@ func TestReadiness(t *testing.T) {
 // TestDrain: a batch under way is finished and answered while readiness fails,
 // and then Run returns.
 func TestDrain(t *testing.T) {
+	t.Run("http1", func(t *testing.T) { testDrain(t, false) })
+	t.Run("h2c", func(t *testing.T) { testDrain(t, true) })
+}
+
+func testDrain(t *testing.T, h2c bool) {
 	entered, release := make(chan struct{}), make(chan struct{})
 	b := start(t, &stub{do: func(ctx context.Context, ops []store.Operation) []store.Reply {
 		close(entered)
 		<-release
 		return answering(store.Reply{Code: wire.Created}).do(ctx, ops)
 	}})
+	b.client = client(h2c)
 	first := make(chan []wire.Result, 1)
 	go func() { first <- b.send(testPolicy(), testOp(wire.Claim, 1)) }()
 	<-entered
