@@ -97,8 +97,8 @@ func harness(t *testing.T, s store.Store, c rueidis.Client) *storetest.Harness {
 			t.Fatal(err)
 		}
 	}
-	score := func(n store.Name) error {
-		return c.Do(context.Background(), c.B().Zscore().Key(index(n)).Member(hex.EncodeToString(n[:])).Build()).Error()
+	score := func(n store.Name) (float64, error) {
+		return c.Do(context.Background(), c.B().Zscore().Key(index(n)).Member(hex.EncodeToString(n[:])).Build()).AsFloat64()
 	}
 	unindex := func(n store.Name) {
 		if err := c.Do(context.Background(), c.B().Zrem().Key(index(n)).Member(hex.EncodeToString(n[:])).Build()).Error(); err != nil {
@@ -107,12 +107,12 @@ func harness(t *testing.T, s store.Store, c rueidis.Client) *storetest.Harness {
 	}
 	return &storetest.Harness{
 		Store: s, Skew: redis.DefaultClockSkew,
-		Indexed: func(n store.Name) bool {
-			err := score(n)
+		Indexed: func(n store.Name) (int64, bool) {
+			us, err := score(n)
 			if err != nil && !rueidis.IsRedisNil(err) {
 				t.Fatal(err)
 			}
-			return err == nil
+			return int64(us), err == nil
 		},
 		Lose:       func(n store.Name) { del(record(n), record(n)+":r"); unindex(n) },
 		LoseResult: func(n store.Name) { del(record(n) + ":r") },

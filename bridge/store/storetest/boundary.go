@@ -58,6 +58,33 @@ var boundaryRows = []row{
 		k.h.Pass(time.Millisecond)
 		k.want(k.claim(owner()), wire.Created)
 	}},
+	{"an answer past its life that is still there: the key is new in every respect", func(k *key) {
+		// Lives are kept in whole milliseconds, rounded up.
+		o, f := k.granted()
+		k.executed(o, f, 200)
+		k.h.Pass(500 * time.Microsecond)
+		k.want(k.renew(o, f), wire.OK)
+		k.h.Pass(time.Hour - 500*time.Microsecond)
+		k.print, k.policy.Recovery, k.policy.TTLMS = fingerprint('b'), wire.Reacquire, 2*time.Hour.Milliseconds()
+		o, g := k.granted()
+		if g <= f {
+			k.Fatalf("fence %d after %d", g, f)
+		}
+		k.h.Pass(time.Minute)
+		if r := k.want(k.claim(owner()), wire.Created); r.Attempt != 2 {
+			k.Fatalf("attempt %d, want 2", r.Attempt)
+		}
+		k.want(k.noResult(o, g, 200), wire.Stale)
+	}},
+	{"an issued key's answer past its life that is still there: key-expired", func(k *key) {
+		k.issue(time.Hour)
+		o, f := k.granted()
+		k.executed(o, f, 200)
+		k.h.Pass(500 * time.Microsecond)
+		k.want(k.renew(o, f), wire.OK)
+		k.h.Pass(time.Hour - 500*time.Microsecond)
+		k.want(k.claim(owner()), wire.KeyExpired)
+	}},
 	{"an issued key lives for its life", func(k *key) {
 		k.issue(time.Hour)
 		k.h.Pass(time.Hour - time.Millisecond)

@@ -13,7 +13,7 @@ var lostRows = []row{
 		o := owner()
 		first := k.want(k.claim(o), wire.Created)
 		again := k.want(k.claim(o), wire.Created)
-		if again.Fence != first.Fence || again.Attempt != first.Attempt || again.Lease > first.Lease {
+		if again.Fence != first.Fence || again.Attempt != first.Attempt || again.Takeover || again.Lease > first.Lease {
 			k.Fatalf("%+v, then %+v", first, again)
 		}
 	}},

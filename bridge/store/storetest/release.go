@@ -37,7 +37,9 @@ var releaseRows = []row{
 		k.policy.LeaseMS = time.Minute.Milliseconds()
 		o, f := k.granted()
 		k.want(k.release(o, f), wire.OK)
-		k.indexed(true)
+		if us := k.due(); us != 0 {
+			k.Fatalf("indexed for %dus, want for now", us)
+		}
 		// Fingerprint kept: an earlier fence may have run with it.
 		mine := k.print
 		k.print = fingerprint('b')
@@ -97,6 +99,13 @@ var releaseRows = []row{
 var renewRows = []row{
 	{"PROCESSING: renew, cur, not over: lease_end later", func(k *key) {
 		o, f := k.granted()
+		due := k.due()
+		defer func() {
+			k.Helper()
+			if k.due() <= due {
+				k.Fatal("indexed for the old end of the lease")
+			}
+		}()
 		k.policy.LeaseMS *= 2
 		if r := k.want(k.renew(o, f), wire.OK); r.Lease <= time.Minute || r.Lease > 2*time.Minute {
 			k.Fatalf("lease %v", r.Lease)

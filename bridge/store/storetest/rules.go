@@ -107,11 +107,14 @@ var numberRows = []row{
 var clockRows = []row{
 	{"PROCESSING from the future: its lease starts once more on the new clock", func(k *key) {
 		o, f := k.granted()
-		back := time.Hour
-		k.h.SetBack(back)
+		due := k.due()
+		k.h.SetBack(time.Hour)
 		r := k.want(k.claim(owner()), wire.InFlight)
-		if r.RetryAfter > time.Minute {
-			k.Fatalf("retry after %v, longer than the lease", r.RetryAfter)
+		if r.RetryAfter > time.Minute || r.Age != 0 {
+			k.Fatalf("retry after %v, longer than the lease, age %v", r.RetryAfter, r.Age)
+		}
+		if moved := due - k.due(); moved != time.Hour.Microseconds() {
+			k.Fatalf("indexed %dus earlier, want 1h", moved)
 		}
 		k.h.Pass(30 * time.Second)
 		if r := k.want(k.claim(owner()), wire.InFlight); r.RetryAfter > 30*time.Second {
@@ -143,6 +146,17 @@ var clockRows = []row{
 		k.want(k.claim(owner()), wire.InFlight)
 		k.h.Pass(k.h.Skew)
 		k.want(k.claim(owner()), wire.OutcomeUnknown)
+	}},
+	{"EXECUTED from the future: the same, and not indexed", func(k *key) {
+		o, f := k.granted()
+		k.executed(o, f, 200)
+		k.h.SetBack(time.Hour)
+		if r := k.want(k.claim(owner()), wire.InFlight); r.RetryAfter != time.Minute {
+			k.Fatalf("retry after %v", r.RetryAfter)
+		}
+		k.indexed(false)
+		k.h.Pass(time.Minute)
+		k.notKept(200)
 	}},
 	{"no body is coming, whatever the clock says", func(k *key) {
 		o, f := k.granted()

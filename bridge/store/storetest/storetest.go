@@ -28,8 +28,9 @@ type Harness struct {
 	SetBack func(d time.Duration)
 	// Skew is the difference of clocks that the store tolerates.
 	Skew time.Duration
-	// Indexed says whether the reconciler would find the record.
-	Indexed func(n store.Name) bool
+	// Indexed says whether the reconciler would find the record, and for when:
+	// the end of its lease in microseconds of the store's clock.
+	Indexed func(n store.Name) (us int64, ok bool)
 	// Lose removes the record and all that belongs to it, as a flush does.
 	Lose func(n store.Name)
 	// LoseResult removes the result alone, LoseIndex the index entry alone.
@@ -213,9 +214,17 @@ func (k *key) granted() (o []byte, fence uint64) {
 // indexed fails unless the index is as the state wants it.
 func (k *key) indexed(want bool) {
 	k.Helper()
-	if got := k.h.Indexed(k.name); got != want {
+	if _, got := k.h.Indexed(k.name); got != want {
 		k.Fatalf("in the index: %v, want %v", got, want)
 	}
+}
+
+// due is the moment for which the record is indexed, in microseconds.
+func (k *key) due() int64 {
+	k.Helper()
+	k.indexed(true)
+	us, _ := k.h.Indexed(k.name)
+	return us
 }
 
 // restored fails unless r says whether a lost record was made again.
