@@ -30,33 +30,44 @@ local EXPIRED, UNKNOWN, NOTKEPT, STALE, LAPSED, ISSUED = 7, 8, 9, 12, 13, 14
 --   f1 f2 f3 fingerprint                  at attempts     mb an earlier fence may have run
 --   nw ns noted owner and its status      hd held         sc status of the answer
 --   ex expires_at, us (E and C)           kx end of an issued key's life, us
-local FIELDS = {'st', 'ow', 'fe', 'po', 'ca', 'le', 'f1', 'f2', 'f3', 'at', 'mb',
-  'nw', 'ns', 'hd', 'sc', 'ex', 'kx'}
-local NUMBERS = {fe = 1, ca = 1, le = 1, at = 1, ex = 1, kx = 1}
+local TEXTS = {'st', 'ow', 'po', 'f1', 'f2', 'f3', 'mb', 'nw', 'ns', 'hd', 'sc'}
+local NUMBERS = {'fe', 'ca', 'le', 'at', 'ex', 'kx'}
 
 local function int(n) return string.format('%.0f', n) end
 
+-- load reads the record; without st there is none. Numbers that are not there
+-- are 0.
 local function load()
-  local v = redis.call('HMGET', K, unpack(FIELDS))
-  local r = {}
-  for i, name in ipairs(FIELDS) do
-    if v[i] then r[name] = v[i] end
+  local r = {fe = 0, ca = 0, le = 0, at = 0, ex = 0, kx = 0, fp = ''}
+  local v = redis.call('HGETALL', K)
+  if #v == 0 then return r end
+  for i = 1, #v, 2 do
+    local name = v[i]
+    r[name] = r[name] and tonumber(v[i + 1]) or v[i + 1]
   end
-  for name in pairs(NUMBERS) do r[name] = tonumber(r[name] or 0) end
   r.fp = (r.f1 or '') .. (r.f2 or '') .. (r.f3 or '')
   return r
 end
 
 -- save writes r whole; fresh says that the key is not there.
 local function save(r, life, fresh)
-  r.f1, r.f2, r.f3 = string.sub(r.fp, 1, 64), string.sub(r.fp, 65, 128), string.sub(r.fp, 129)
-  local a = {}
-  for _, name in ipairs(FIELDS) do
-    local v = r[name]
-    if NUMBERS[name] then v = v ~= 0 and int(v) or nil end
+  local a, n = {}, 0
+  r.f1, r.f2, r.f3 = nil, nil, nil
+  if r.fp ~= '' then
+    r.f1, r.f2, r.f3 = string.sub(r.fp, 1, 64), string.sub(r.fp, 65, 128), string.sub(r.fp, 129)
+  end
+  for i = 1, #TEXTS do
+    local v = r[TEXTS[i]]
     if v and v ~= '' then
-      a[#a + 1] = name
-      a[#a + 1] = v
+      a[n + 1], a[n + 2] = TEXTS[i], v
+      n = n + 2
+    end
+  end
+  for i = 1, #NUMBERS do
+    local v = r[NUMBERS[i]]
+    if v ~= 0 then
+      a[n + 1], a[n + 2] = NUMBERS[i], int(v)
+      n = n + 2
     end
   end
   if not fresh then redis.call('DEL', K) end
@@ -77,10 +88,11 @@ local function policy(s)
   local ttl, tomb, lease, max, rec, iss, rej, gen =
     string.match(s, '^(%d+):(%d+):(%d+):(%d+):(%d):(%d):(%d):(.*)$')
   return {ttl = tonumber(ttl), tomb = tonumber(tomb), lease = tonumber(lease),
-    max = tonumber(max), rec = tonumber(rec), iss = iss == '1', rej = rej == '1', gen = gen}
+    max = tonumber(max), rec = tonumber(rec), iss = iss == '1', rej = rej == '1', gen = gen, text = s}
 end
 
 local function pack(p)
+  if p.text then return p.text end
   return int(p.ttl) .. ':' .. int(p.tomb) .. ':' .. int(p.lease) .. ':' .. int(p.max) .. ':' ..
     int(p.rec) .. ':' .. (p.iss and '1' or '0') .. ':' .. (p.rej and '1' or '0') .. ':' .. p.gen
 end
@@ -91,6 +103,7 @@ local function stricter(r, caller)
   local c = policy(caller)
   if not r.po or r.po == caller then return c end
   local p = policy(r.po)
+  p.text = nil
   p.ttl, p.tomb, p.lease = math.max(p.ttl, c.ttl), math.max(p.tomb, c.tomb), math.max(p.lease, c.lease)
   if p.max == 0 or (c.max > 0 and c.max < p.max) then p.max = c.max end
   p.rec = math.min(p.rec, c.rec)
