@@ -67,6 +67,9 @@ func Run(t *testing.T, open func(t *testing.T) *Harness) {
 	if h.Full != nil {
 		t.Run("memory full", func(t *testing.T) { runRows(t, h, fullRows, false) })
 	}
+	if h.Exact {
+		t.Run("schedules", func(t *testing.T) { schedules(t, h) })
+	}
 	t.Run("one grant", func(t *testing.T) { oneGrant(t, h) })
 }
 
