@@ -2,48 +2,49 @@ package rediscluster
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net"
+	"sync"
+)
+
+// Free ports are drawn from a range that lies, with the buses 10000 above it,
+// below the ports that Linux gives to outgoing connections and to listeners on
+// port 0 (32768 and up): between finding a port and using it, nobody is handed
+// it by accident.
+const (
+	lowestPort  = 12000
+	highestPort = 22000
+)
+
+var (
+	drawnMu sync.Mutex
+	drawn   = map[int]bool{} // by this process, ever
 )
 
 // freePorts finds n ports that are free together with their cluster buses'.
-// Between finding and using one, another process may take it; start then fails
-// and says so.
 func freePorts(n int) ([]int, error) {
+	drawnMu.Lock()
+	defer drawnMu.Unlock()
 	var ports []int
-	var held []net.Listener
-	defer func() {
-		for _, l := range held {
-			l.Close()
+	for range 1000 {
+		if len(ports) == n {
+			return ports, nil
 		}
-	}()
-	for tries := 0; len(ports) < n; tries++ {
-		if tries == 1000 {
-			return nil, fmt.Errorf("rediscluster: ports: found %d of %d that are free with port+%d", len(ports), n, busOffset)
+		port := lowestPort + rand.IntN(highestPort-lowestPort)
+		if !drawn[port] && isFree(port) && isFree(port+busOffset) {
+			drawn[port] = true
+			ports = append(ports, port)
 		}
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, fmt.Errorf("rediscluster: ports: %w", err)
-		}
-		held = append(held, l)
-		port := l.Addr().(*net.TCPAddr).Port
-		if port+busOffset > 65535 {
-			// The kernel prefers its own range, which may lie above: take one below.
-			port -= busOffset
-			if l, err = net.Listen("tcp", address(port)); err != nil {
-				continue
-			}
-			held = append(held, l)
-		}
-		bus, err := net.Listen("tcp", address(port+busOffset))
-		if err != nil {
-			// The first listener may be that very port.
-			if own := held[len(held)-2]; own.Addr().(*net.TCPAddr).Port != port+busOffset {
-				continue
-			}
-		} else {
-			held = append(held, bus)
-		}
-		ports = append(ports, port)
 	}
-	return ports, nil
+	return nil, fmt.Errorf("rediscluster: ports: found %d of %d between %d and %d that are free with port+%d",
+		len(ports), n, lowestPort, highestPort, busOffset)
+}
+
+func isFree(port int) bool {
+	l, err := net.Listen("tcp", address(port))
+	if err != nil {
+		return false
+	}
+	l.Close()
+	return true
 }
