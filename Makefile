@@ -100,7 +100,7 @@ down: $(OUT)/stack ## ends the stack, and whatever else listens on its ports
 	@$(OUT)/stack down
 
 # Packages that start servers by the dozen run alone, after all others.
-E2E := $(addprefix ./,$(wildcard testenv/e2e testenv/story))
+E2E := $(addprefix ./,$(wildcard testenv/e2e testenv/story testenv/bench))
 UNIT = $(shell $(GO) list ./... | grep -v -E '/(bridge|testenv/(e2e|story|bench))(/|$$)')
 
 test: build envoy redis cc test-unit test-race test-wasm test-plugin test-e2e ## every test
