@@ -35,11 +35,13 @@ func TestEmbedded(t *testing.T) {
 }
 
 func TestSingle(t *testing.T) {
+	t.Parallel()
 	c := start(t, rediscluster.StartSingle)
 	storetest.Run(t, func(t *testing.T) *storetest.Harness { return server(t, c, redis.Config{Mode: redis.Single}) })
 }
 
 func TestCluster(t *testing.T) {
+	t.Parallel()
 	c := start(t, rediscluster.Start)
 	storetest.Run(t, func(t *testing.T) *storetest.Harness { return server(t, c, redis.Config{}) })
 }

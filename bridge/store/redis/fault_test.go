@@ -52,6 +52,7 @@ func everywhere(s *redis.Store, serial int, budget time.Duration) (answered, una
 }
 
 func TestNoScript(t *testing.T) {
+	t.Parallel()
 	c := start(t, rediscluster.Start)
 	s := open(t, c, redis.Config{})
 	for serial := range 2 {
@@ -108,6 +109,7 @@ func TestHungNode(t *testing.T) {
 }
 
 func TestFailover(t *testing.T) {
+	t.Parallel()
 	c := start(t, rediscluster.Start)
 	s := open(t, c, redis.Config{})
 	if ok, _, _ := everywhere(s, 0, 10*time.Second); ok != redis.Buckets {

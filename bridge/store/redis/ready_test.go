@@ -34,6 +34,7 @@ func command(t *testing.T, n *rediscluster.Node, args ...string) {
 }
 
 func TestReady(t *testing.T) {
+	t.Parallel()
 	c := start(t, rediscluster.Start)
 	s := open(t, c, redis.Config{Mode: redis.Cluster})
 	everywhere(s, 0, 10*time.Second)

@@ -11,6 +11,7 @@ import (
 )
 
 func TestSentinel(t *testing.T) {
+	t.Parallel()
 	c := start(t, rediscluster.StartSentinel)
 	s, err := redis.Open(t.Context(), redis.Config{
 		Addresses: []string{c.Nodes[2].Address()}, SentinelMaster: rediscluster.MasterName,
