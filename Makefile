@@ -24,7 +24,7 @@ TOOL := $(GO) tool -modfile=build/tools/go.mod
 WASM_ENV := GOOS=wasip1 GOARCH=wasm
 
 .PHONY: help build wasm binaries demo up down test test-unit test-race test-wasm test-plugin test-e2e \
-	check generate fuzz bench envoy envoy-old redis cc clean FORCE
+	test-old check generate fuzz bench envoy envoy-old redis cc store clean FORCE
 
 help: ## this list, and the variables that the stack reads
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -77,6 +77,9 @@ $(OUT)/wasmtest: FORCE | $(OUT)
 $(OUT)/story: FORCE | $(OUT)
 	@$(GO) build -trimpath -o $@ ./testenv/story/cmd/story
 
+$(OUT)/bench: FORCE | $(OUT)
+	@$(GO) build -trimpath -o $@ ./testenv/bench/cmd/bench
+
 envoy: ## installs the pinned Envoy, unless $ENVOY or PATH has one
 	@build/envoy.sh
 
@@ -89,11 +92,14 @@ redis: ## installs redis-server where it is missing
 cc:
 	@build/cc.sh
 
-demo: build envoy $(OUT)/story ## builds everything, plays the story through the real Envoy
+# Redis is installed for those who ask for it: the default store is embedded.
+store:
+	@if [ "$${STORE:-}" = cluster ]; then build/redis.sh >/dev/null; fi
+
+demo: build envoy store $(OUT)/story ## builds everything, plays the story through the real Envoy
 	@$(OUT)/story
 
-up: build envoy ## starts the stack and leaves it running
-	@if [ "$${STORE:-}" = cluster ]; then build/redis.sh >/dev/null; fi
+up: build envoy store ## starts the stack and leaves it running
 	@$(OUT)/stack up
 
 down: $(OUT)/stack ## ends the stack, and whatever else listens on its ports
@@ -124,8 +130,11 @@ test-plugin:
 test-e2e: build envoy redis
 	$(if $(E2E),$(GO) test -count=1 $(addsuffix /...,$(E2E)))
 
-bench: build envoy redis ## cost of a request beside bare proxying
-	@$(GO) run ./testenv/bench/cmd/bench
+test-old: build redis ## the tests with a real Envoy, on the oldest one
+	ENVOY="$$(build/envoy.sh 1.36.2)" $(GO) test -count=1 ./testenv/stack/... $(addsuffix /...,$(E2E))
+
+bench: build envoy redis $(OUT)/bench ## cost of a request beside bare proxying
+	@$(OUT)/bench
 
 check: ## formatting, vet, staticcheck, import rules, links, generated files
 	@build/check.sh
@@ -137,5 +146,6 @@ FUZZTIME ?= 30s
 fuzz: ## every fuzz target for FUZZTIME (30s)
 	@build/fuzz.sh $(FUZZTIME)
 
-clean: down ## ends the stack and removes build/out
+clean: ## ends the stack if it runs, and removes build/out
+	@if compgen -G '$(OUT)/run/*.pid' >/dev/null; then $(MAKE) down; fi
 	rm -rf $(OUT)

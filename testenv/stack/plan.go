@@ -192,7 +192,7 @@ func (s *Stack) envoyPart(name string, prog programs, ports []int, admin int, en
 		},
 		// Hot restart would let a second Envoy take over the sockets of the first.
 		cmd: s.command(name, env, prog.envoy, "-c", file, "--disable-hot-restart",
-			"--concurrency", strconv.Itoa(s.opts.Concurrency), "--drain-time-s", "5", "--log-level", "warning"),
+			"--concurrency", strconv.Itoa(s.opts.Concurrency), "--drain-time-s", "5", "--log-level", "warning", "--component-log-level", "wasm:info"),
 		ready: httpReady(admin, "/ready"),
 	}
 }

@@ -3,6 +3,7 @@ package stack
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -42,11 +43,55 @@ func below(path []any, more ...any) []any { return append(path[:len(path):len(pa
 
 func TestShippedConfigurationIsValid(t *testing.T) {
 	root, _ := shipped(t)
+	validate(t, root, "envoy/envoy.yaml")
+}
+
+// The patch that envoy/README.md shows is one that Envoy takes.
+func TestDocumentedPatchIsValid(t *testing.T) {
+	root, _ := shipped(t)
+	page, err := os.ReadFile(filepath.Join(root, "envoy/README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "```yaml\n")
+	patch, _, found := strings.Cut(rest, "```")
+	if !found {
+		t.Fatal("envoy/README.md shows no patch")
+	}
+	dir := t.TempDir()
+	g := gatewayConfig{
+		name: "x", port: 1, adminPort: 2, upstreamPort: 3, bridgePorts: []int{4}, bridgeAdminPorts: []int{5},
+		wasm: filepath.Join(root, "build/out/oncewall.wasm"), rules: filepath.Join(root, "testenv/stack/shop.json"),
+		patch: filepath.Join(dir, "patch.yaml"),
+	}
+	if err := os.WriteFile(g.patch, []byte(patch), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c, err := g.build(filepath.Join(root, "envoy/envoy.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "envoy.yaml")
+	if err := c.write(file); err != nil {
+		t.Fatal(err)
+	}
+	validate(t, root, file)
+	names := []string{}
+	for _, f := range find(t, c, below(hcmPath, "http_filters")...).([]any) {
+		names = append(names, itemName(f))
+	}
+	if got := strings.Join(names, " "); got != "envoy.filters.http.buffer oncewall envoy.filters.http.router" {
+		t.Errorf("filters are %s", got)
+	}
+}
+
+func validate(t *testing.T, root, file string) {
+	t.Helper()
 	envoy, err := findEnvoy(context.Background(), Options{Root: root})
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(envoy, "--mode", "validate", "-c", "envoy/envoy.yaml", "--log-level", "warning")
+	cmd := exec.Command(envoy, "--mode", "validate", "-c", file, "--log-level", "warning")
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v: %v\n%s", cmd, err, out)
