@@ -105,12 +105,10 @@ func (s *Stream) madeByEnvoy(now int64, t Trail) Action {
 			s.response.code = CodeReleased
 		}
 	}
-	if k == wire.Unknown || !s.unprotected {
-		s.w.settle(now, s, s.operation(k), false)
-		s.w.pump(now)
-		s.w.schedule()
+	if s.unprotected && k == wire.Release {
+		return s.passMarked()
 	}
-	return s.passMarked()
+	return s.hold(now, s.operation(k))
 }
 
 func (s *Stream) passMarked() Action {
