@@ -107,13 +107,14 @@ down: $(OUT)/stack ## ends the stack, and whatever else listens on its ports
 
 # Packages that start servers by the dozen run alone, after all others.
 E2E := $(addprefix ./,$(wildcard testenv/e2e testenv/story testenv/bench))
-UNIT = $(shell $(GO) list ./... | grep -v -E '/(bridge|testenv/(e2e|story|bench))(/|$$)')
+UNIT = $(shell $(GO) list ./... | grep -v -E '/oncewall/(bridge|testenv/(e2e|story|bench|stack))(/|$$)')
 
 test: build envoy redis cc test-unit test-race test-wasm test-plugin test-e2e ## every test
 	@echo "every test passed"
 
 test-unit:
 	$(GO) test $(UNIT)
+	$(GO) test ./testenv/stack/...
 
 # The data race detector where goroutines share state.
 test-race:
@@ -128,10 +129,10 @@ test-plugin:
 	cd plugin && $(WASM_ENV) $(GO) vet ./...
 
 test-e2e: build envoy redis
-	$(if $(E2E),$(GO) test -count=1 $(addsuffix /...,$(E2E)))
+	$(if $(E2E),$(GO) test -count=1 -p 1 $(E2E))
 
 test-old: build redis ## the tests with a real Envoy, on the oldest one
-	ENVOY="$$(build/envoy.sh 1.36.2)" $(GO) test -count=1 ./testenv/stack/... $(addsuffix /...,$(E2E))
+	ENVOY="$$(build/envoy.sh 1.36.2)" $(GO) test -count=1 -p 1 ./testenv/stack/... $(E2E)
 
 bench: build envoy redis $(OUT)/bench ## cost of a request beside bare proxying
 	@$(OUT)/bench

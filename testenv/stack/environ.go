@@ -45,6 +45,9 @@ func FromEnv(getenv func(string) string) (Options, error) {
 	if ledger := getenv("LEDGER"); ledger != "" && ledger != "none" {
 		e.fault("LEDGER %q: this version has no ledger; leave it unset or say none", ledger)
 	}
+	if _, err := o.withDefaults(); err != nil {
+		e.faults = append(e.faults, err)
+	}
 	return o, errors.Join(e.faults...)
 }
 

@@ -40,12 +40,12 @@ func TestFromEnvReadsAll(t *testing.T) {
 func TestFromEnvTellsEveryFault(t *testing.T) {
 	_, err := FromEnv(env(map[string]string{
 		"GATEWAY_PORT": "70000", "SHOP_PORT": "x", "REDIS_PORTS": "1,2", "CONCURRENCY": "0", "EDGE": "yes",
-		"LEDGER": "sqlite", "BRIDGE_DELAY": "5",
+		"LEDGER": "sqlite", "BRIDGE_DELAY": "5", "STORE": "disk",
 	}))
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, name := range []string{"GATEWAY_PORT", "SHOP_PORT", "REDIS_PORTS", "CONCURRENCY", "EDGE", "LEDGER", "BRIDGE_DELAY"} {
+	for _, name := range []string{"GATEWAY_PORT", "SHOP_PORT", "REDIS_PORTS", "CONCURRENCY", "EDGE", "LEDGER", "BRIDGE_DELAY", "STORE"} {
 		if !strings.Contains(err.Error(), name+" \"") {
 			t.Errorf("%s is not told in:\n%v", name, err)
 		}
