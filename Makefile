@@ -105,8 +105,8 @@ up: build envoy store ## starts the stack and leaves it running
 down: $(OUT)/stack ## ends the stack, and whatever else listens on its ports
 	@$(OUT)/stack down
 
-# Packages that start servers by the dozen run alone, after all others.
-E2E := $(addprefix ./,$(wildcard testenv/e2e testenv/story testenv/bench))
+# Packages that start whole stacks run after all others, one at a time.
+E2E := $(addsuffix /...,$(addprefix ./,$(wildcard testenv/e2e testenv/story testenv/bench)))
 UNIT = $(shell $(GO) list ./... | grep -v -E '/oncewall/(bridge|testenv/(e2e|story|bench|stack))(/|$$)')
 
 test: build envoy redis cc test-unit test-race test-wasm test-plugin test-e2e ## every test
