@@ -10,6 +10,16 @@ import (
 	"github.com/redis/rueidis"
 )
 
+const (
+	// clockTick is how often a clock that is not the wall's is handed on.
+	clockTick = 10 * time.Millisecond
+	// lifeTick is the shortest pause between two rounds that end lives. A round
+	// looks at every key, so the pause grows with what rounds cost.
+	lifeTick = 100 * time.Millisecond
+	// lifeShare bounds the share of time spent in rounds: one part in this many.
+	lifeShare = 50
+)
+
 // EmbeddedConfig says what an embedded store should be like.
 type EmbeddedConfig struct {
 	// ClockOffset is added to the store's clock from the start; any value.
@@ -27,46 +37,44 @@ type EmbeddedConfig struct {
 // It is the same scripts on the same commands, for development and tests. What
 // it is not: durable (everything ends with the process), shared (one bridge
 // alone), replicated, bounded (there is no maxmemory, so it never runs full and
-// never evicts) or fast (about a millisecond of CPU for each operation). It
-// listens on a free loopback port, behind a random password.
+// never evicts), fast (some 0.3ms of CPU for each operation) or exact in dropping
+// what has outlived itself (100ms late or more, with very many records; leases
+// and answers end on time, since scripts look at the clock). It listens on a free
+// loopback port, behind a random password.
 type EmbeddedStore struct {
 	*Store
 	server *miniredis.Miniredis
 	clock  func() time.Time
 	stop   chan struct{}
-	follow sync.Once
 
-	mu     sync.Mutex
-	offset time.Duration
+	mu      sync.Mutex
+	offset  time.Duration
+	foreign bool      // the clock is not the wall's: the server must be told
+	last    time.Time // up to where lives have run
 }
 
 // Embedded starts an embedded store. Close ends it and forgets every record.
 func Embedded(c EmbeddedConfig) (*EmbeddedStore, error) {
+	config := Config{Addresses: []string{"embedded"}, Mode: Single, ClockSkew: c.ClockSkew, ClaimTimeout: c.ClaimTimeout}
+	if err := config.check(); err != nil {
+		return nil, err
+	}
 	server := miniredis.NewMiniRedis()
 	if err := server.StartAddr("127.0.0.1:0"); err != nil {
 		return nil, fmt.Errorf("redis: embedded: %w", err)
 	}
-	password := rand.Text()
-	server.RequireAuth(password)
-	e := &EmbeddedStore{server: server, clock: c.Clock, stop: make(chan struct{}), offset: c.ClockOffset}
+	config.Addresses[0] = server.Addr()
+	config.Password = rand.Text()
+	server.RequireAuth(config.Password)
+	e := &EmbeddedStore{
+		server: server, clock: c.Clock, stop: make(chan struct{}),
+		offset: c.ClockOffset, foreign: c.Clock != nil || c.ClockOffset != 0,
+	}
 	if e.clock == nil {
 		e.clock = time.Now
 	}
-	if c.Clock != nil || c.ClockOffset != 0 {
-		e.tick()
-		e.follow.Do(e.start)
-	}
-	// Lives run with the clock that TIME tells, so the two never part.
-	server.ClockTTL(true)
-
-	config := Config{
-		Addresses: []string{server.Addr()}, Mode: Single, Password: password,
-		ClockSkew: c.ClockSkew, ClaimTimeout: c.ClaimTimeout,
-	}
-	if err := config.check(); err != nil {
-		server.Close()
-		return nil, err
-	}
+	e.last = e.clock().Add(e.offset)
+	e.tell()
 	client, err := rueidis.NewClient(config.option())
 	if err != nil {
 		server.Close()
@@ -74,8 +82,12 @@ func Embedded(c EmbeddedConfig) (*EmbeddedStore, error) {
 	}
 	e.Store = newStore(&config)
 	e.embedded = true
+	var running sync.WaitGroup
+	running.Go(func() { e.every(clockTick, e.tell) })
+	running.Go(func() { e.every(lifeTick, e.age) })
 	e.onStop = func() {
 		close(e.stop)
+		running.Wait()
 		server.Close()
 	}
 	e.own(client)
@@ -87,29 +99,45 @@ func Embedded(c EmbeddedConfig) (*EmbeddedStore, error) {
 func (e *EmbeddedStore) Advance(d time.Duration) {
 	e.mu.Lock()
 	e.offset += d
+	e.foreign = true
 	e.mu.Unlock()
-	e.tick()
-	e.follow.Do(e.start)
+	e.tell()
+	e.age()
 }
 
-func (e *EmbeddedStore) tick() {
+// tell hands a clock that is not the wall's on to the server.
+func (e *EmbeddedStore) tell() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.server.SetTime(e.clock().Add(e.offset))
+	if e.foreign {
+		e.server.SetTime(e.clock().Add(e.offset))
+	}
 }
 
-// start lets the server's clock follow e's.
-func (e *EmbeddedStore) start() {
-	go func() {
-		t := time.NewTicker(10 * time.Millisecond)
-		defer t.Stop()
-		for {
-			select {
-			case <-e.stop:
-				return
-			case <-t.C:
-				e.tick()
-			}
+// age lets lives run up to now. A clock that was set back ends none and gives
+// nothing back.
+func (e *EmbeddedStore) age() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now := e.clock().Add(e.offset)
+	if d := now.Sub(e.last); d > 0 {
+		e.server.FastForward(d)
+	}
+	e.last = now
+}
+
+// every calls f until Close, pausing longer where f takes long.
+func (e *EmbeddedStore) every(pause time.Duration, f func()) {
+	t := time.NewTimer(pause)
+	defer t.Stop()
+	for {
+		select {
+		case <-e.stop:
+			return
+		case <-t.C:
 		}
-	}()
+		begin := time.Now()
+		f()
+		t.Reset(max(pause, lifeShare*time.Since(begin)))
+	}
 }
