@@ -112,8 +112,14 @@ func (c *Config) option() rueidis.ClientOption {
 	return o
 }
 
+// dialVia dials via's address in place of the node's. A certificate is still
+// checked against the node's own name.
 func dialVia(via map[string]string) func(context.Context, string, *net.Dialer, *tls.Config) (net.Conn, error) {
 	return func(ctx context.Context, addr string, d *net.Dialer, t *tls.Config) (net.Conn, error) {
+		if t != nil && t.ServerName == "" {
+			t = t.Clone()
+			t.ServerName, _, _ = net.SplitHostPort(addr)
+		}
 		if other, ok := via[addr]; ok {
 			addr = other
 		}
