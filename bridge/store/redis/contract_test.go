@@ -117,6 +117,7 @@ func harness(t *testing.T, s store.Store, c rueidis.Client) *storetest.Harness {
 			return int64(us), err == nil
 		},
 		Lose:       func(n store.Name) { del(record(n), record(n)+":r"); unindex(n) },
+		LoseRecord: func(n store.Name) { del(record(n)) },
 		LoseResult: func(n store.Name) { del(record(n) + ":r") },
 		LoseIndex:  unindex,
 	}

@@ -33,8 +33,8 @@ type Harness struct {
 	Indexed func(n store.Name) (us int64, ok bool)
 	// Lose removes the record and all that belongs to it, as a flush does.
 	Lose func(n store.Name)
-	// LoseResult removes the result alone, LoseIndex the index entry alone.
-	LoseResult, LoseIndex func(n store.Name)
+	// LoseRecord, LoseResult and LoseIndex remove that part alone.
+	LoseRecord, LoseResult, LoseIndex func(n store.Name)
 	// Full makes the store's memory full until undo; nil: it never is.
 	Full func() (undo func())
 }
