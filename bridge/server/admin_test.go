@@ -51,7 +51,7 @@ func testDrain(t *testing.T, h2c bool) {
 	b.client = client(h2c)
 	first := make(chan []wire.Result, 1)
 	go func() { first <- b.send(testPolicy(), testOp(wire.Claim, 1)) }()
-	<-entered
+	await(t, entered)
 	b.stop()
 	poll(t, "readiness fails", func() bool {
 		status, body := b.get("/readyz")
@@ -67,8 +67,8 @@ func testDrain(t *testing.T, h2c bool) {
 	default:
 	}
 	close(release)
-	expect(t, <-first, wire.Created)
-	if !<-b.done {
+	expect(t, await(t, first), wire.Created)
+	if !await(t, b.done) {
 		t.Error("drained, but not settled")
 	}
 }
@@ -94,9 +94,9 @@ func TestDrainIsBounded(t *testing.T) {
 			t.Errorf("answered %d by a store that hangs", resp.StatusCode)
 		}
 	}()
-	<-entered
+	await(t, entered)
 	b.stop()
-	if <-b.done {
+	if await(t, b.done) {
 		t.Error("settled, with a store call under way")
 	}
 	if !strings.Contains(b.logs.String(), "drain cut short") {
@@ -141,5 +141,18 @@ func poll(t *testing.T, what string, ok func() bool) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s: not within 10s", what)
 		}
+	}
+}
+
+// await receives from ch, and fails the test rather than waiting for ever on a
+// goroutine that has failed.
+func await[T any](t *testing.T, ch <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-ch:
+		return v
+	case <-time.After(20 * time.Second):
+		t.Fatal("nothing came within 20s")
+		panic("unreachable")
 	}
 }

@@ -45,7 +45,7 @@ func TestDeadlines(t *testing.T) {
 	short.BudgetMS, long.BudgetMS, huge.BudgetMS, bad.BudgetMS = 1000, 4000, 4_000_000_000, 1
 	bad.Owner = nil
 	b.send(testPolicy(), long, short, huge, bad)
-	s := <-got
+	s := await(t, got)
 	if len(s.ops) != 3 {
 		t.Fatalf("%d operations reached the store", len(s.ops))
 	}
@@ -94,7 +94,7 @@ func TestFaultyStore(t *testing.T) {
 				t.Errorf("answered after %s", took)
 			}
 			b.stop()
-			if settled := <-b.done; settled != (name != "hangs") {
+			if settled := await(t, b.done); settled != (name != "hangs") {
 				t.Errorf("settled %v: the store may be closed", settled)
 			}
 		})
@@ -164,7 +164,7 @@ func TestRecycledJobIsEmpty(t *testing.T) {
 		s.finish(j, replies)
 	}
 	run(encode(t, &wire.Batch{Namespace: "edge", Policies: []wire.Policy{testPolicy()}, Ops: []wire.Operation{full, full}}))
-	j.recycle()
+	j.reset()
 	// A policy and an operation without any member: {"pl": [{}], "op": [{}]}.
 	run([]byte{wire.Version, 0x82, 0xa2, 'p', 'l', 0x91, 0x80, 0xa2, 'o', 'p', 0x91, 0x80})
 	op, policy := j.batch.Ops[0], j.batch.Policies[0]
@@ -207,11 +207,11 @@ func TestMaxInFlight(t *testing.T) {
 	}}, func(c *Config) { c.MaxInFlight = 1 })
 	first := make(chan []wire.Result, 1)
 	go func() { first <- b.send(testPolicy(), testOp(wire.Claim, 1)) }()
-	<-entered
+	await(t, entered)
 	resp, body := b.post(encode(t, &wire.Batch{Namespace: "edge"}))
 	if resp.StatusCode != 503 || !strings.Contains(string(body), "max_in_flight is 1") {
 		t.Errorf("status %d: %s", resp.StatusCode, body)
 	}
 	close(release)
-	expect(t, <-first, wire.OK)
+	expect(t, await(t, first), wire.OK)
 }

@@ -38,14 +38,20 @@ func newJob(arrival time.Time) *job {
 	return j
 }
 
-// recycle hands j to the next batch. It must not be called while a store may
-// still read an operation: a command that is yet to be written would then carry
-// another batch's bytes.
+// recycle hands j to the next batch. It must be the last use of j, and must not
+// be called while a store may still read an operation: a command that is yet to
+// be written would then carry another batch's bytes.
 func (j *job) recycle() {
 	if cap(j.body) > maxKept || cap(j.out) > maxKept {
 		return
 	}
-	// Whatever is left would become the next batch's, or keep its bodies alive.
+	j.reset()
+	jobs.Put(j)
+}
+
+// reset leaves nothing but storage: whatever is left would become the next
+// batch's, or keep bodies alive.
+func (j *job) reset() {
 	clear(j.results)
 	clear(j.ops)
 	*j = job{
@@ -56,7 +62,6 @@ func (j *job) recycle() {
 		ops:      j.ops[:0],
 		index:    j.index[:0],
 	}
-	jobs.Put(j)
 }
 
 // prepare validates every operation and converts the valid ones. Results of the
