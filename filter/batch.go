@@ -78,10 +78,6 @@ type batcher struct {
 	answer  wire.Answer
 }
 
-func (b *batcher) idle() bool {
-	return len(b.fresh) == 0 && len(b.retries) == 0 && len(b.flights) == 0
-}
-
 // enqueue puts a task where its next try leaves from.
 func (w *Worker) enqueue(now int64, t *task) {
 	t.queued = now

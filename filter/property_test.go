@@ -12,8 +12,7 @@ import (
 // actor is one client's request in a random schedule.
 type actor struct {
 	*seen
-	left     int // chunks of the request body still to come
-	begun    bool
+	left     int  // chunks of the request body still to come
 	answered bool // response headers came
 	rest     int  // chunks of the response body still to come
 	complete bool

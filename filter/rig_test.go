@@ -47,7 +47,6 @@ type seen struct {
 	replies    []*LocalReply
 	pausedReq  bool
 	pausedResp bool
-	granted    bool
 	done       bool
 }
 

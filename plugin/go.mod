@@ -8,10 +8,7 @@ require (
 	github.com/tetratelabs/proxy-wasm-go-sdk/proxywasm/wasip1 v0.0.0
 )
 
-require (
-	github.com/philhofer/fwd v1.2.0 // indirect
-	github.com/tinylib/msgp v1.6.5 // indirect
-)
+require google.golang.org/protobuf v1.36.12 // indirect
 
 replace github.com/oncewall/oncewall => ../
 

@@ -3,8 +3,9 @@
 // and the envelope in which it is stored.
 //
 // A batch travels as the body of one HTTP POST to [BatchPath]: one version byte
-// ([Version]) followed by the MessagePack encoding of [Batch]; the answer has
-// the same shape with [Answer]. Every answer of a bridge, errors included,
+// ([Version]), the length of what follows, and a [Batch] in the protocol buffers
+// wire format (field numbers stand in batch.go, answer.go and response.go); the
+// answer has the same shape with [Answer]. Every answer of a bridge, errors included,
 // carries the header [StampHeader]; an answer without it was made by something
 // else on the way (Envoy makes up 503 and 504 itself) and counts as a transport
 // failure.

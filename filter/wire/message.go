@@ -1,10 +1,5 @@
 package wire
 
-//go:generate go tool -modfile=../../build/tools/go.mod msgp -file message.go -o message_gen.go -io=false -tests=false
-
-//msgp:limit maps:64 marshal:false
-//msgp:noduplicates
-
 // Version is the batch version this package writes. A bridge serves this and
 // the previous one and answers any other with 400 in clear.
 const Version = 1
@@ -88,70 +83,68 @@ const (
 // Policy is what outlives the request: it travels with the operation and the
 // claim's is kept in the record. Durations are milliseconds.
 type Policy struct {
-	Generation   string   `msg:"g"` // rule generation: changes with the rule
-	TTLMS        int64    `msg:"t"` // life of the result after completion
-	TombstoneMS  int64    `msg:"m"` // how long the key stays known after the result is gone
-	LeaseMS      int64    `msg:"l"` // how long a claim is trusted without news
-	MaxAttempts  int64    `msg:"a"` // grants of one key before it is held
-	Recovery     Recovery `msg:"r"`
-	Issued       bool     `msg:"i"` // the rule wants keys issued by the gateway
-	RejectRepeat bool     `msg:"j"` // completed keys answer key-used, without the result
+	Generation   string // rule generation: changes with the rule
+	TTLMS        int64  // life of the result after completion
+	TombstoneMS  int64  // how long the key stays known after the result is gone
+	LeaseMS      int64  // how long a claim is trusted without news
+	MaxAttempts  int64  // grants of one key before it is held
+	Recovery     Recovery
+	Issued       bool // the rule wants keys issued by the gateway
+	RejectRepeat bool // completed keys answer key-used, without the result
 }
 
 // Operation is one step on one record.
 type Operation struct {
-	Kind        Kind   `msg:"k"`
-	Policy      uint16 `msg:"q"`           // index into Batch.Policies
-	BudgetMS    uint32 `msg:"b"`           // what is left of the operation's timeout when the batch leaves; > 0
-	Scope       string `msg:"s"`           // the rule's scope
-	Principal   string `msg:"p"`           // encoded principal, see filter.Principal; never empty
-	Key         string `msg:"y,omitempty"` // the idempotency key; empty for Issue only
-	Owner       []byte `msg:"o,omitempty,zerocopy"`
-	Fence       uint64 `msg:"f,omitempty"`          // 0: not known
-	Fingerprint []byte `msg:"h,omitempty,zerocopy"` // see Fingerprint; empty: not tested
-	Status      uint16 `msg:"c,omitempty"`          // upstream's status; Executed and Complete
+	Kind        Kind
+	Policy      uint16 // index into Batch.Policies
+	BudgetMS    uint32 // what is left of the operation's timeout when the batch leaves; > 0
+	Scope       string // the rule's scope
+	Principal   string // encoded principal, see filter.Principal; never empty
+	Key         string // the idempotency key; empty for Issue only
+	Owner       []byte
+	Fence       uint64 // 0: not known
+	Fingerprint []byte // see Fingerprint; empty: not tested
+	Status      uint16 // upstream's status; Executed and Complete
 	// NoResult on Executed says that no Complete will follow, so that repeats
 	// are told response-not-kept at once.
-	NoResult bool   `msg:"n,omitempty"`
-	Result   []byte `msg:"d,omitempty,zerocopy"` // encoded Response; Complete only
+	NoResult bool
+	Result   []byte // encoded Response; Complete only
 	// Unprotected marks the completion of a request that was forwarded while the
 	// store was away (fence 0: accepted on an absent record).
-	Unprotected bool `msg:"u,omitempty"`
+	Unprotected bool
 }
 
 // Batch is what one callout carries.
 type Batch struct {
-	Namespace string      `msg:"ns"`
-	Policies  []Policy    `msg:"pl,limit=256"`
-	Ops       []Operation `msg:"op,limit=256"`
+	Namespace string
+	Policies  []Policy
+	Ops       []Operation
 }
 
 // Result answers one operation; results stand in the order of the operations.
 type Result struct {
-	Code         Code   `msg:"k"`
-	Fence        uint64 `msg:"f,omitempty"`
-	Attempt      uint32 `msg:"a,omitempty"` // 1 for the first grant of a key
-	LeaseMS      int64  `msg:"l,omitempty"` // Created, OK on Renew: life of the lease, counted from the store's receipt
-	RetryAfterMS int64  `msg:"r,omitempty"` // InFlight, OutcomeUnknown: until the lease ends; 0: no honest value exists
-	Status       uint16 `msg:"c,omitempty"` // Replayed, ResponseNotKept, KeyUsed
-	AgeMS        int64  `msg:"g,omitempty"` // since the record was claimed
-	RemainingMS  int64  `msg:"m,omitempty"` // life left to the record; 0: not known
-	Differs      []byte `msg:"x,omitempty"` // KeyReused: one PartID a byte
-	Result       []byte `msg:"d,omitempty,zerocopy"`
-	Restored     bool   `msg:"e,omitempty"` // the operation made a record that the store had lost
-	Key          string `msg:"y,omitempty"` // Issued
-	ExpiresAtMS  int64  `msg:"z,omitempty"` // Issued: Unix milliseconds
-	Text         string `msg:"w,omitempty"` // Invalid: what is wrong, never a key or a body
+	Code         Code
+	Fence        uint64
+	Attempt      uint32 // 1 for the first grant of a key
+	LeaseMS      int64  // Created, OK on Renew: life of the lease, counted from the store's receipt
+	RetryAfterMS int64  // InFlight, OutcomeUnknown: until the lease ends; 0: no honest value exists
+	Status       uint16 // Replayed, ResponseNotKept, KeyUsed
+	AgeMS        int64  // since the record was claimed
+	RemainingMS  int64  // life left to the record; 0: not known
+	Differs      []byte // KeyReused: one PartID a byte
+	Result       []byte
+	Restored     bool   // the operation made a record that the store had lost
+	Key          string // Issued
+	ExpiresAtMS  int64  // Issued: Unix milliseconds
+	Text         string // Invalid: what is wrong, never a key or a body
 }
 
 // Answer is what the bridge returns for a batch.
 type Answer struct {
-	Results []Result `msg:"rs,limit=256"`
+	Results []Result
 }
 
 // HeaderLine is one recorded header line.
-//
-//msgp:tuple HeaderLine
 type HeaderLine struct {
 	Name  string
 	Value string
@@ -159,7 +152,7 @@ type HeaderLine struct {
 
 // Response is a recorded response: status, header lines in their order, body.
 type Response struct {
-	Status  uint16       `msg:"s"`
-	Headers []HeaderLine `msg:"h,limit=1024"`
-	Body    []byte       `msg:"b,zerocopy"`
+	Status  uint16
+	Headers []HeaderLine
+	Body    []byte
 }
