@@ -256,7 +256,7 @@ func TestInvalidOperations(t *testing.T) {
 		"lease":             {policy: func(p *wire.Policy) { p.LeaseMS = 1 << 62 }, text: "max_lease"},
 		"ttl 0":             {policy: func(p *wire.Policy) { p.TTLMS = 0 }, text: "policy ttl 0ms"},
 		"ttl":               {policy: func(p *wire.Policy) { p.TTLMS = 721 * 3600 * 1000 }, text: "max_ttl"},
-		"tombstone":         {policy: func(p *wire.Policy) { p.TombstoneMS = -1 }, text: "policy tombstone_ttl -1ms"},
+		"tombstone":         {policy: func(p *wire.Policy) { p.TombstoneMS = 8761 * 3600 * 1000 }, text: "max_tombstone_ttl"},
 		"attempts 0":        {policy: func(p *wire.Policy) { p.MaxAttempts = 0 }, text: "max_attempts 0"},
 		"attempts":          {policy: func(p *wire.Policy) { p.MaxAttempts = 101 }, text: "max_attempts 101"},
 		"recovery":          {policy: func(p *wire.Policy) { p.Recovery = 4 }, text: "recovery 4"},

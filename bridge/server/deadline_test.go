@@ -165,8 +165,7 @@ func TestRecycledJobIsEmpty(t *testing.T) {
 	}
 	run(encode(t, &wire.Batch{Namespace: "edge", Policies: []wire.Policy{testPolicy()}, Ops: []wire.Operation{full, full}}))
 	j.reset()
-	// A policy and an operation without any member: {"pl": [{}], "op": [{}]}.
-	run([]byte{wire.Version, 0x82, 0xa2, 'p', 'l', 0x91, 0x80, 0xa2, 'o', 'p', 0x91, 0x80})
+	run(encode(t, &wire.Batch{Policies: []wire.Policy{{}}, Ops: []wire.Operation{{}}}))
 	op, policy := j.batch.Ops[0], j.batch.Policies[0]
 	if op.Kind != 0 || op.Key != "" || op.Owner != nil || op.Fence != 0 || op.Fingerprint != nil || op.Status != 0 ||
 		op.NoResult || op.Result != nil || op.Unprotected {

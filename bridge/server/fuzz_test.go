@@ -21,7 +21,7 @@ func FuzzBatch(f *testing.F) {
 	batch.Policies[0].Issued = true
 	f.Add(encode(f, batch))
 	f.Add([]byte{wire.Version})
-	f.Add([]byte{wire.Version, 0x83, 0xa2, 'o', 'p', 0xdd, 0xff, 0xff, 0xff, 0xff})
+	f.Add([]byte{wire.Version, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f})
 	f.Add([]byte{})
 	s, err := New(Config{Keys: testRing(f), Store: &stub{do: checked(f)}})
 	if err != nil {
