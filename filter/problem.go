@@ -137,10 +137,15 @@ func (p *problem) reply(x extra) *LocalReply {
 	return &LocalReply{Status: p.status, Details: "oncewall_" + string(p.code), Headers: h, Body: b}
 }
 
+// problemPanic has the code of a gateway that is not fit for the request: unlike
+// problemMisconfigured it cannot say how far the request got.
+var problemPanic = &problem{CodeMisconfigured, 500, "The gateway failed",
+	"It is not known whether the request was forwarded. Retry with the same key.", true, MetricPanic}
+
 // PanicReply is what a stream gets that a fault of the filter itself has
 // stopped.
-var PanicReply = &LocalReply{
-	Status: 500, Details: "oncewall_panic",
-	Headers: problemMisconfigured.reply(extra{}).Headers,
-	Body:    problemMisconfigured.reply(extra{}).Body,
-}
+var PanicReply = func() *LocalReply {
+	r := problemPanic.reply(extra{})
+	r.Details = "oncewall_panic"
+	return r
+}()

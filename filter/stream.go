@@ -205,6 +205,7 @@ func (s *Stream) requestComplete(now int64, paused Action) Action {
 	s.completeFingerprint()
 	s.record = makeRecordID(s.rule.Scope, s.principal, s.key)
 	if e := s.w.done.get(now, s.record, s.rule); e != nil {
+		s.w.count(MetricReplayedLocally)
 		s.answerFinished(now, e)
 		return discardOf(paused)
 	}
@@ -359,6 +360,7 @@ func (w *Worker) resumeWaiters(now int64) {
 		default:
 			s.waiting = false
 			if e := w.done.get(now, s.record, s.rule); e != nil {
+				w.count(MetricReplayedLocally)
 				s.answerFinished(now, e)
 				continue
 			}

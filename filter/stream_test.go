@@ -64,7 +64,7 @@ func TestFirstThenReplay(t *testing.T) {
 	if r.Headers[0] != [2]string{"x-a", "1"} || r.Headers[1] != [2]string{"x-a", "2"} {
 		t.Fatalf("header lines: %v", r.Headers)
 	}
-	if g.counts[MetricCallout] != calls {
+	if g.counts[MetricCallout] != calls || g.counts[MetricReplayedLocally] != 1 {
 		t.Fatal("a finished key cost a callout")
 	}
 	if r := g.repeat("/orders", "k", `{"a":2}`); r.Status != 422 || !bytes.Contains(r.Body, []byte(`"parts":["body"]`)) {

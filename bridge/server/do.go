@@ -81,6 +81,7 @@ func (s *Server) do(j *job) (replies []store.Reply, settled bool) {
 // finish fills the results of the operations that went to the store and counts
 // the outcome of all.
 func (s *Server) finish(j *job, replies []store.Reply) {
+	room := maxAnswerBytes
 	for i, at := range j.index {
 		result := &j.results[at]
 		if replies == nil || replies[i].Err != nil {
@@ -89,6 +90,10 @@ func (s *Server) finish(j *job, replies []store.Reply) {
 		}
 		s.metrics.reply(&j.ops[i], &replies[i])
 		*result = answer(&j.ops[i], &replies[i])
+		if room -= len(result.Result); room < 0 {
+			*result = wire.Result{Code: wire.Unavailable}
+			continue
+		}
 		if j.ops[i].Kind == wire.Issue && (result.Code == wire.OK || result.Code == wire.Issued) {
 			*result = wire.Result{
 				Code:        wire.Issued,
@@ -102,6 +107,11 @@ func (s *Server) finish(j *job, replies []store.Reply) {
 		s.metrics.operation(j.batch.Ops[i].Kind, j.results[i].Code, elapsed)
 	}
 }
+
+// maxAnswerBytes bounds the results that one answer carries: Envoy drops a
+// callout's answer of more than 32 MiB whole. What does not fit is unavailable,
+// and the filter asks again.
+const maxAnswerBytes = 16 << 20
 
 // answer converts a reply. Times are rounded so that no one waits too little or
 // trusts too long: a wait up, a life down.
