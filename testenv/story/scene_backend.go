@@ -40,7 +40,7 @@ func BackendCutOff(ctx context.Context, w *World) Result {
 	note := Post("/notes", key)
 	cut := time.Now()
 	s.row("half an answer again", Exactly(1, "502 unmarked"), key, 1, s.send(note.With("x-shop-fault", "half")))
-	got := s.retryUntil(s.door, note, "409 outcome-unknown", 3*notesLease)
+	got := s.retryUntil(s.door, note, 3*notesLease, "409 outcome-unknown")
 	held := time.Since(cut)
 	last := len(got) - 1
 	s.row("recovery: reacquire - run again after the lease", Exactly(1, "201 created").Rest("409 outcome-unknown"), key, 2, got...)

@@ -42,7 +42,7 @@ func GatewayKilled(ctx context.Context, w *World) Result {
 	restarted := make(chan error, 1)
 	go func() { restarted <- s.stack.StartPart(ctx, stack.GatewayPart(1)) }()
 
-	got := s.retryUntil(s.door, note, "409 in-flight", 3*notesLease)
+	got := s.retryUntil(s.door, note, 3*notesLease, "409 in-flight")
 	s.row("retries: only the lease's end lets one run", Exactly(1, "201 created").Rest("409 in-flight"), key, 2, got...)
 	held := time.Since(claimed)
 	s.holds(held > notesLease/2, got, "the retry ran %s after the claim, in a lease of %s", held, notesLease)

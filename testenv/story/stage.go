@@ -3,6 +3,7 @@ package story
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/oncewall/oncewall/testenv/stack"
@@ -124,14 +125,14 @@ func (s *stage) holds(ok bool, answers []Answer, format string, args ...any) {
 	s.over = true
 }
 
-// retryUntil repeats a request until its answer is of another kind than while,
-// for at most limit, and returns every answer, the last one included.
-func (s *stage) retryUntil(c *Client, r Request, while string, limit time.Duration) (answers []Answer) {
+// retryUntil repeats a request until its answer is of another kind than those of
+// while, for at most limit, and returns every answer, the last one included.
+func (s *stage) retryUntil(c *Client, r Request, limit time.Duration, while ...string) (answers []Answer) {
 	deadline := time.Now().Add(limit)
 	for !s.over {
 		a := c.Send(s.ctx, r)
 		answers = append(answers, a)
-		if a.Kind() != while || time.Now().After(deadline) || !s.pause(pollEvery) {
+		if !slices.Contains(while, a.Kind()) || time.Now().After(deadline) || !s.pause(pollEvery) {
 			return answers
 		}
 	}
