@@ -50,6 +50,22 @@ var boundaryRows = []row{
 		k.h.Pass(time.Millisecond)
 		k.want(k.claim(owner()), wire.Created)
 	}},
+	{"the age of what was restored counts from its word", func(k *key) {
+		k.complete(owner(), 9, 200, "r")
+		k.h.Pass(time.Second)
+		if r := k.want(k.claim(owner()), wire.Replayed); r.Age != time.Second {
+			k.Fatalf("absent: age %v", r.Age)
+		}
+		freed := newKey(k.T, k.h)
+		o, f := freed.granted()
+		freed.h.Pass(time.Second)
+		freed.release(o, f)
+		freed.complete(owner(), f+1, 200, "r")
+		freed.h.Pass(time.Second)
+		if r := freed.want(freed.claim(owner()), wire.Replayed); r.Age != time.Second {
+			k.Fatalf("RELEASED: age %v", r.Age)
+		}
+	}},
 	{"an answer without a tombstone is gone at its end", func(k *key) {
 		o, f := k.granted()
 		k.complete(o, f, 200, "r")

@@ -146,6 +146,27 @@ var finalRows = []row{
 		k.want(k.complete(owner(), f+1, 200, "x"), wire.Stale)
 		k.want(k.claim(owner()), wire.KeyExpired)
 	}},
+	{"PROCESSING: executed, newer fence: the fence is the newer", func(k *key) {
+		_, f := k.granted()
+		o := owner()
+		k.want(k.executed(o, f+5, 200), wire.OK)
+		k.want(k.renew(o, f), wire.Stale)
+		k.want(k.renew(o, f+5), wire.OK)
+	}},
+	{"EXECUTED past its life: complete, me: ok, and it stays a tombstone", func(k *key) {
+		k.policy.TTLMS, k.policy.TombstoneMS = k.h.Short.Milliseconds(), 3_600_000
+		o, f := k.granted()
+		k.noResult(o, f, 200)
+		k.over()
+		k.want(k.complete(o, f, 200, "r"), wire.OK)
+		k.want(k.claim(owner()), wire.KeyExpired)
+	}},
+	{"PROCESSING: a stale word puts it back into the index", both(func(k *key, say sayFunc, told toldFunc) {
+		_, f := k.granted()
+		k.h.LoseIndex(k.name)
+		k.want(say(owner(), f-1, 404), wire.Stale)
+		k.indexed(true)
+	})},
 	{"forwarded while the store was away: accepted on absent", func(k *key) {
 		op := k.operation(wire.Complete, owner(), 0)
 		op.Unprotected, op.Status, op.Result = true, 404, []byte("r")

@@ -50,6 +50,36 @@ var policyRows = []row{
 		k.over()
 		k.replays(200, "r")
 	}},
+	{"a limit of attempts is stricter than none", func(k *key) {
+		k.short(wire.Reacquire)
+		k.policy.MaxAttempts = 0
+		k.granted()
+		k.over()
+		k.policy.MaxAttempts = 1
+		k.want(k.claim(owner()), wire.OutcomeUnknown)
+		k.policy.MaxAttempts = 2
+		k.granted()
+		k.over()
+		k.policy.MaxAttempts = 0
+		k.want(k.claim(owner()), wire.OutcomeUnknown)
+	}},
+	{"a caller cannot do away with a tombstone", func(k *key) {
+		k.policy.TTLMS, k.policy.TombstoneMS = k.h.Short.Milliseconds(), time.Hour.Milliseconds()
+		o, f := k.granted()
+		k.policy.TombstoneMS = 0
+		k.complete(o, f, 200, "r")
+		k.over()
+		k.want(k.claim(owner()), wire.KeyExpired)
+	}},
+	{"an issued key stays one, whatever a caller says", func(k *key) {
+		k.short(wire.Reacquire)
+		k.issue(time.Hour)
+		k.policy.Issued = false
+		_, f := k.granted()
+		k.restored(k.unknown(owner(), f+1), true)
+		k.over()
+		k.want(k.claim(owner()), wire.OutcomeUnknown) // held
+	}},
 	{"rejecting repeats is stricter than replaying", func(k *key) {
 		o, f := k.granted()
 		k.complete(o, f, 200, "r")
