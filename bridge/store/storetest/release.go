@@ -88,6 +88,19 @@ var releaseRows = []row{
 		k.want(k.release(o, f), wire.OK)
 		k.replays(200, "r")
 	}},
+	{"PROCESSING, UNKNOWN: release of another: indexed again", func(k *key) {
+		o, f := k.granted()
+		k.h.LoseIndex(k.name)
+		k.release(owner(), 0)
+		k.indexed(true)
+		k.unknown(o, f)
+		k.h.LoseIndex(k.name)
+		k.release(owner(), 0)
+		k.indexed(true)
+		k.noResult(o, f, 200)
+		k.release(owner(), 0)
+		k.indexed(false)
+	}},
 	{"RELEASED by one: release of another: the marker stays", func(k *key) {
 		o, f := k.granted()
 		k.release(o, f)

@@ -23,6 +23,16 @@ var unknownRows = []row{
 		k.want(k.unknown(owner(), 0), wire.Stale)
 		k.want(k.claim(owner()), wire.InFlight)
 	}},
+	{"PROCESSING, UNKNOWN: unknown, stale: indexed again", func(k *key) {
+		o, f := k.granted()
+		k.h.LoseIndex(k.name)
+		k.want(k.unknown(owner(), f-1), wire.Stale)
+		k.indexed(true)
+		k.unknown(o, f)
+		k.h.LoseIndex(k.name)
+		k.want(k.unknown(owner(), f-1), wire.Stale)
+		k.indexed(true)
+	}},
 	{"absent: unknown, client key: UNKNOWN, fresh lease, restored", func(k *key) {
 		o, f := k.granted()
 		k.h.Lose(k.name)
