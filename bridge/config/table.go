@@ -90,7 +90,7 @@ func (r *raw) table() []field {
 		duration("issue_life", &r.IssueLife, time.Second, day),
 		duration("clock_skew", &r.ClockSkew, time.Millisecond, time.Minute),
 		duration("drain_timeout", &r.DrainTimeout, 0, 10*time.Minute),
-		bytes("limits.max_batch_bytes", &r.Limits.MaxBatchBytes, 256<<10, 256<<20),
+		bytes("limits.max_batch_bytes", &r.Limits.MaxBatchBytes, 256<<10, 16<<20),
 		integer("limits.max_in_flight", &r.Limits.MaxInFlight, 1, 100_000),
 		duration("limits.max_lease", &r.Limits.MaxLease, time.Second, day),
 		duration("limits.max_ttl", &r.Limits.MaxTTL, time.Second, year),

@@ -91,8 +91,7 @@ func (s *Server) finish(j *job, replies []store.Reply) {
 		s.metrics.reply(&j.ops[i], &replies[i])
 		*result = answer(&j.ops[i], &replies[i])
 		if room -= len(result.Result); room < 0 {
-			*result = wire.Result{Code: wire.Unavailable}
-			continue
+			*result = wire.Result{Code: wire.InFlight, RetryAfterMS: time.Second.Milliseconds()}
 		}
 		if j.ops[i].Kind == wire.Issue && (result.Code == wire.OK || result.Code == wire.Issued) {
 			*result = wire.Result{
@@ -109,8 +108,9 @@ func (s *Server) finish(j *job, replies []store.Reply) {
 }
 
 // maxAnswerBytes bounds the results that one answer carries: Envoy drops a
-// callout's answer of more than 32 MiB whole. What does not fit is unavailable,
-// and the filter asks again.
+// callout's answer of more than 32 MiB whole. It is more than one result may
+// have, so the first always fits. A repeat whose result does not is told to come
+// again, not that the store is away: some rules forward then.
 const maxAnswerBytes = 16 << 20
 
 // answer converts a reply. Times are rounded so that no one waits too little or

@@ -65,7 +65,8 @@ type Store interface {
 	// Do carries out ops and returns one reply for each, in their order. It
 	// returns when all have answered or ctx ends; what has not answered by then
 	// carries ErrUnavailable. One slow or dead node delays only its own keys:
-	// Do returns partial answers at ctx's end, never later.
+	// Do returns partial answers at ctx's end, never later. Once it has answered
+	// an operation, other than with ErrUnavailable, it keeps none of its bytes.
 	Do(ctx context.Context, ops []Operation) []Reply
 	// Ready reports whether the store can be staked on: reachable, writable,
 	// and configured so that it never evicts a record.
