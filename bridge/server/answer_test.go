@@ -12,7 +12,11 @@ import (
 // to come again. They are not told that the store is away: some rules forward
 // then, and the request would run twice.
 func TestAnswerIsBounded(t *testing.T) {
-	envelope, err := wire.AppendEnvelope(nil, wire.Envelope{Payload: make([]byte, 3<<20)})
+	response, err := wire.AppendResponse(nil, &wire.Response{Status: 201, Body: make([]byte, 3<<20)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	envelope, err := wire.AppendEnvelope(nil, wire.Envelope{Payload: response})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +28,7 @@ func TestAnswerIsBounded(t *testing.T) {
 	var codes [2]int
 	for i, r := range b.send(testPolicy(), ops...) {
 		switch {
-		case r.Code == wire.Replayed && len(r.Result) == 3<<20:
+		case r.Code == wire.Replayed && len(r.Result) == len(response):
 			codes[0]++
 		case r.Code == wire.InFlight && r.RetryAfterMS == time.Second.Milliseconds() && r.Result == nil:
 			codes[1]++
