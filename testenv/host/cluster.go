@@ -52,8 +52,6 @@ type Exchange struct {
 	Body     []byte
 	Trailers Headers
 	Ended    bool
-	// Messages are a gRPC exchange's messages so far, without their prefixes.
-	Messages [][]byte
 	// Aborted says that Envoy gave the attempt up: a reset is on the wire. An
 	// answer to it is dropped.
 	Aborted bool
@@ -199,3 +197,12 @@ func orDefault(n, d int) int {
 	}
 	return n
 }
+
+// Messages are the messages of a gRPC request's body so far.
+func (x *Exchange) Messages() [][]byte {
+	messages, _ := splitMessages(x.Body)
+	return messages
+}
+
+// SendMessage sends a gRPC message.
+func (x *Exchange) SendMessage(b []byte) { x.Send(frame(b), false) }

@@ -1,0 +1,236 @@
+package host
+
+import (
+	"encoding/binary"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oncewall/oncewall/testenv/host/abi"
+)
+
+// dotted shows a property's path.
+func dotted(path string) string { return strings.ReplaceAll(path, "\x00", ".") }
+
+// property finds an attribute: what Options.Properties say, else the model's,
+// else filter state that the filter has set.
+func (x *fctx) property(path string) ([]byte, Status) {
+	parts := strings.Split(path, "\x00")
+	if v, ok := walk(x.vm.h.o.Properties, parts); ok {
+		return serialize(v)
+	}
+	if v, ok := walk(x.attributes(parts[0]), parts[1:]); ok && v != nil {
+		return serialize(v)
+	}
+	if x.stream != nil {
+		if v, ok := x.stream.state["wasm."+parts[0]]; ok && len(parts) == 1 {
+			return v, StatusOK
+		}
+	}
+	return nil, StatusNotFound
+}
+
+// walk goes down a tree. A function stands for the value that it returns.
+func walk(v any, parts []string) (any, bool) {
+	for _, p := range parts {
+		switch t := v.(type) {
+		case map[string]any:
+			next, ok := t[p]
+			if !ok {
+				return nil, false
+			}
+			v = next
+		case map[string]map[string]any:
+			next, ok := t[p]
+			if !ok {
+				return nil, false
+			}
+			v = next
+		case headerTree:
+			vs := Headers(t).Values(p)
+			if vs == nil {
+				return nil, false
+			}
+			v = strings.Join(vs, ",")
+		default:
+			return nil, false
+		}
+	}
+	return v, v != nil
+}
+
+// headerTree is a header map as a property: repeated headers are joined.
+type headerTree Headers
+
+// opaque is a value that has no serialized form.
+type opaque struct{}
+
+// attributes gives the tree below a first name; nil where there is none. The
+// leaves that are not known yet are nil.
+func (x *fctx) attributes(first string) any {
+	h, s := x.vm.h, x.stream
+	switch first {
+	case "plugin_name":
+		return h.o.Name
+	case "plugin_root_id":
+		return h.o.RootID
+	case "plugin_vm_id":
+		return h.o.VMID
+	}
+	if s == nil {
+		return nil
+	}
+	switch first {
+	case "connection_id":
+		return s.conn
+	case "request":
+		return s.requestAttributes()
+	case "response":
+		return s.responseAttributes()
+	case "connection":
+		return map[string]any{"id": s.conn, "mtls": false, "termination_details": nil}
+	case "source":
+		return map[string]any{"address": clientIP + ":" + strconv.FormatUint(40000+s.conn, 10), "port": int64(40000 + s.conn)}
+	case "destination":
+		return map[string]any{"address": listenerAddress, "port": int64(10000)}
+	case "upstream":
+		return s.upstreamAttributes()
+	case "metadata":
+		return map[string]any{"filter_metadata": map[string]any{}}
+	case "filter_state":
+		return opaque{}
+	case "xds":
+		return map[string]any{
+			"route_name":       h.o.Route.Name,
+			"cluster_name":     h.o.Route.Cluster,
+			"route_metadata":   metadata(h.o.Route.Metadata),
+			"cluster_metadata": metadata(clusterMetadata(h.o.Clusters[h.o.Route.Cluster])),
+		}
+	}
+	return nil
+}
+
+const listenerAddress = "127.0.0.1:10000"
+
+func clusterMetadata(c *Cluster) map[string]map[string]any {
+	if c == nil {
+		return nil
+	}
+	return c.Metadata
+}
+
+func metadata(m map[string]map[string]any) map[string]any {
+	return map[string]any{"filter_metadata": m}
+}
+
+func (s *Stream) requestAttributes() map[string]any {
+	h := s.reqHeaders
+	path, query, _ := strings.Cut(h.Get(":path"), "?")
+	m := map[string]any{
+		"path": h.Get(":path"), "url_path": path, "query": query, "host": h.Get(":authority"),
+		"scheme": h.Get(":scheme"), "method": h.Get(":method"), "headers": headerTree(h),
+		"id": h.Get("x-request-id"), "protocol": "HTTP/1.1", "size": int64(s.reqBytes),
+		"total_size": int64(s.reqBytes + h.bytes()), "time": s.h.o.Start.Add(s.began),
+	}
+	for _, name := range []string{"referer", "user-agent"} {
+		if v, ok := h.Lookup(name); ok {
+			m[strings.ReplaceAll(name, "user-agent", "useragent")] = v
+		}
+	}
+	if s.http2 {
+		m["protocol"] = "HTTP/2"
+	}
+	if s.over {
+		m["duration"] = s.h.now - s.began
+	}
+	return m
+}
+
+func (s *Stream) responseAttributes() map[string]any {
+	m := map[string]any{"flags": int64(s.flags), "size": int64(len(s.response.Body))}
+	if s.status != 0 {
+		m["code"] = int64(s.status)
+	}
+	if s.details != "" {
+		m["code_details"] = s.details
+	}
+	if s.respHeaders != nil {
+		m["headers"] = headerTree(*s.respHeaders)
+	}
+	if s.enc.trailers != nil {
+		m["trailers"] = headerTree(*s.enc.trailers)
+	}
+	return m
+}
+
+func (s *Stream) upstreamAttributes() map[string]any {
+	m := map[string]any{"request_attempt_count": uint64(s.attempts)}
+	if s.attempts > 0 {
+		m["cx_pool_ready_duration"] = time.Duration(0)
+		if c := s.h.o.Clusters[s.h.o.Route.Cluster]; c != nil && !c.NoHosts {
+			m["address"] = "127.0.0.1:8090"
+			m["port"] = int64(8090)
+		}
+	}
+	return m
+}
+
+// serialize gives a property's bytes.
+func serialize(v any) ([]byte, Status) {
+	number := func(n uint64) ([]byte, Status) { return binary.LittleEndian.AppendUint64(nil, n), StatusOK }
+	switch t := v.(type) {
+	case string:
+		return []byte(t), StatusOK
+	case []byte:
+		return t, StatusOK
+	case bool:
+		return []byte{byte(bit(t))}, StatusOK
+	case int:
+		return number(uint64(t))
+	case int64:
+		return number(uint64(t))
+	case uint64:
+		return number(t)
+	case float64:
+		return number(math.Float64bits(t))
+	case time.Duration:
+		return number(uint64(t))
+	case time.Time:
+		return number(uint64(t.UnixNano()))
+	case headerTree:
+		return abi.EncodePairs(t), StatusOK
+	case map[string]any:
+		return serializeMap(t)
+	case map[string]map[string]any:
+		all := map[string]any{}
+		for k, v := range t {
+			all[k] = v
+		}
+		return serializeMap(all)
+	case []any:
+		var pairs [][2]string
+		for _, e := range t {
+			b, st := serialize(e)
+			if st != StatusOK {
+				return nil, st
+			}
+			pairs = append(pairs, [2]string{string(b), ""})
+		}
+		return abi.EncodePairs(pairs), StatusOK
+	}
+	return nil, StatusSerializationFailure
+}
+
+// serializeMap gives pairs in the order of their names.
+func serializeMap(m map[string]any) ([]byte, Status) {
+	var pairs [][2]string
+	for _, k := range sortedKeys(m) {
+		b, st := serialize(m[k])
+		if st != StatusOK {
+			return nil, st
+		}
+		pairs = append(pairs, [2]string{k, string(b)})
+	}
+	return abi.EncodePairs(pairs), StatusOK
+}
