@@ -22,6 +22,9 @@ import (
 func main() {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	err := play(ctx)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx) // the signal; what it broke off is no news
+	}
 	cancel()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "story:", err)
@@ -38,6 +41,7 @@ func play(ctx context.Context) (err error) {
 		return err
 	}
 	began := time.Now()
+	fmt.Println("Starting Envoys, bridges and shops on free ports of loopback ...")
 	w, err := story.Open(ctx, stack.Options{Store: env.Store, Envoy: env.Envoy, Concurrency: env.Concurrency})
 	if err != nil {
 		return err
@@ -45,7 +49,8 @@ func play(ctx context.Context) (err error) {
 	// Also on a failure and after Ctrl-C. Even after SIGKILL the parts end: they
 	// are children that the kernel ends with us.
 	defer func() { err = errors.Join(err, w.Close()) }()
-	fmt.Printf("Real Envoy, store %s; started in %s. Backend: the shop of testenv/shop.\n\n", w.Store, time.Since(began).Round(100*time.Millisecond))
+	fmt.Printf("Started in %s, store %s. \"ran\" is how often the backend really ran for the scene's key, so far.\n\n",
+		time.Since(began).Round(100*time.Millisecond), w.Store)
 
 	p := story.NewPrinter(os.Stdout, os.Getenv)
 	p.Header()
