@@ -33,6 +33,29 @@ var boundaryRows = []row{
 		k.h.Pass(time.Millisecond)
 		k.want(k.renew(o, f), wire.Stale)
 	}},
+	{"PROCESSING: renew moves the life of the record too", func(k *key) {
+		o, f := k.granted()
+		k.h.Pass(30 * time.Second)
+		k.renew(o, f)
+		k.h.Pass(time.Hour + time.Minute - time.Millisecond)
+		k.want(k.claim(owner()), wire.OutcomeUnknown)
+		k.h.Pass(time.Millisecond)
+		k.want(k.claim(owner()), wire.Created)
+	}},
+	{"EXECUTED: renew moves the life of the answer too", func(k *key) {
+		k.policy.TTLMS, k.policy.LeaseMS = 1000, time.Hour.Milliseconds()
+		k.policy.TombstoneMS = time.Minute.Milliseconds()
+		o, f := k.granted()
+		k.executed(o, f, 200)
+		k.h.Pass(30 * time.Minute)
+		k.renew(o, f)
+		k.h.Pass(time.Hour - time.Millisecond)
+		k.want(k.claim(owner()), wire.InFlight)
+		k.h.Pass(time.Minute)
+		k.want(k.claim(owner()), wire.KeyExpired)
+		k.h.Pass(time.Millisecond)
+		k.want(k.claim(owner()), wire.Created)
+	}},
 	{"an answer lives for its ttl, its tombstone after that", func(k *key) {
 		k.policy.TombstoneMS = time.Minute.Milliseconds()
 		o, f := k.granted()
