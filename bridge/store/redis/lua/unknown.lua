@@ -26,7 +26,6 @@ if r.nw then
   return {OK, 0}
 end
 
-redis.call('HDEL', K, 'nw') -- lets the rest pass when memory is full
 local restored = 0
 if not (r.st == 'P' and current) then
   restored = 1
@@ -37,6 +36,6 @@ if not (r.st == 'P' and current) then
   if fp ~= '' then r.fp = fp end
 end
 r.st, r.po = 'U', pack(p)
-save(r, unresolved(r, p))
+save(r, unresolved(r, p)) -- begins with DEL, hence passes when memory is full
 index(r)
 return {OK, restored}
