@@ -10,7 +10,6 @@
 package main
 
 import (
-	"crypto/rand"
 	"os"
 	"time"
 
@@ -70,8 +69,8 @@ func (p *plugin) OnPluginStart(int) types.OnPluginStartStatus {
 		return types.OnPluginStartStatusFailed
 	}
 	var seed [16]byte
-	if _, err := rand.Read(seed[:]); err != nil {
-		proxywasm.LogCritical("no randomness: " + err.Error())
+	if !wasip1.Random(seed[:]) {
+		proxywasm.LogCritical("no randomness: the host refused random_get")
 		return types.OnPluginStartStatusFailed
 	}
 	p.start = time.Now()
