@@ -38,7 +38,7 @@ var cases = []testCase{
 		marker: "replayed"},
 }
 
-// body is that of every request: an order as JSON, 90 bytes.
+// body is that of every request: an order as JSON, 89 bytes.
 const body = `{"item":"4006381333931","quantity":2,"currency":"EUR","amount":"49.80","note":"no rush"}` + "\n"
 
 // keyDigits is the width of the number that ends a key, so that a request's
