@@ -116,7 +116,7 @@ func TestCodes(t *testing.T) {
 		{kind: "400 scope-unknown", get: func(a answers) story.Answer {
 			return a.send(story.Post("/idempotency-keys", "").Body(`{"scope":"orders"}`))
 		}},
-		{kind: "500 misconfigured", get: func(a answers) story.Answer { return a.send(order().With("x-oncewall-debug", "trap")) }},
+		{kind: "500 misconfigured", get: func(a answers) story.Answer { return a.send(order().With("x-oncewall-debug", "trap")) }, retryable: true},
 	} {
 		t.Run(v.kind, func(t *testing.T) {
 			got := v.get(answers{t, w, c})
