@@ -28,7 +28,7 @@ type TraceEntry struct {
 }
 
 // traceValue is the longest value that is shown whole, in bytes.
-const traceValue = 96
+const traceValue = 160
 
 func (t *Trace) add(vm *vm, mark, format string, args ...any) {
 	if t.off {
