@@ -139,6 +139,7 @@ func (w *Worker) send(now int64, q *[]*task) {
 		w.encode(f, budget)
 		b.flights = append(b.flights, f)
 		w.count(MetricCallout)
+		w.emit(Effect{Kind: Count, Metric: MetricOperation, N: uint32(len(f.tasks))})
 		w.emit(Effect{Kind: Call, Call: CallEffect{ID: f.id, TimeoutMS: uint32(budget / time.Millisecond), Body: f.buf}})
 	} else {
 		b.recycle(f)

@@ -15,8 +15,10 @@ const (
 	// the record's own life.
 	cacheLife = 30 * time.Second
 	// cacheBytes bounds what the memory holds.
-	cacheBytes    = 16 << 20
-	entryOverhead = 256
+	cacheBytes = 16 << 20
+	// entryOverhead is what an entry takes beside the bytes that are counted one
+	// by one, rounded up to what the allocator gives.
+	entryOverhead = 1024
 )
 
 // recordID names a record within one worker. It never leaves it.

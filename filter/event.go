@@ -82,7 +82,7 @@ const (
 	SetResponseHeader
 	RemoveResponseHeader
 	Call    // send Batch to the bridge
-	Count   // add one to Metric
+	Count   // add N to Metric
 	SetTick // ask for ticks every TickMS; 0 ends them
 )
 
@@ -91,6 +91,7 @@ const (
 type Effect struct {
 	Kind        EffectKind
 	Metric      Metric
+	N           uint32
 	TickMS      uint32
 	Stream      *Stream
 	Name, Value string

@@ -13,12 +13,25 @@ import (
 // body when it is here. The parts stand in the order of their ids.
 
 // headerFingerprint starts a fingerprint with method and target.
-func headerFingerprint(method, path string) []byte {
+func (w *Worker) headerFingerprint(method, path string) []byte {
 	fp := make([]byte, 1, 1+4*(1+wire.DigestBytes))
 	fp[0] = wire.FingerprintVersion
-	fp = wire.AppendPart(fp, wire.PartMethod, sha256.Sum256([]byte(method)))
-	var buf [256]byte
-	return wire.AppendPart(fp, wire.PartTarget, sha256.Sum256(rules.AppendTarget(buf[:0], path)))
+	// Requests come in runs of one operation.
+	if w.lastMethod.text != method || method == "" {
+		w.lastMethod = textDigest{method, sha256.Sum256([]byte(method))}
+	}
+	if w.lastPath.text != path || path == "" {
+		var buf [256]byte
+		w.lastPath = textDigest{path, sha256.Sum256(rules.AppendTarget(buf[:0], path))}
+	}
+	fp = wire.AppendPart(fp, wire.PartMethod, w.lastMethod.sum)
+	return wire.AppendPart(fp, wire.PartTarget, w.lastPath.sum)
+}
+
+// textDigest is a digest that is used again while the text is the same.
+type textDigest struct {
+	text string
+	sum  [wire.DigestBytes]byte
 }
 
 // headersDigest is the digest of the lines of the headers that a rule includes.

@@ -66,7 +66,6 @@ func (s *Stream) issueComplete(now int64, paused Action) Action {
 		t := &task{rule: c.rule, stream: s, deadline: now + int64(s.w.cfg.Bridge.Timeout),
 			op: wire.Operation{Kind: wire.Issue, Scope: scope, Principal: c.principal}}
 		t.measure()
-		s.w.count(MetricOperation)
 		s.w.enqueue(now, t)
 		s.w.pump(now)
 		s.w.schedule()

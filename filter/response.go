@@ -280,7 +280,13 @@ func (s *Stream) dropCapture() {
 // complete is the operation that records the captured response.
 func (s *Stream) complete() wire.Operation {
 	res := &s.response
-	enc, err := wire.AppendResponse(make([]byte, 0, len(res.body)+1024),
+	// The worker's memory of the key may keep these bytes for long, so that there
+	// are no more of them than it takes.
+	size := len(res.body) + 32
+	for _, l := range res.lines {
+		size += len(l.Name) + len(l.Value) + 12
+	}
+	enc, err := wire.AppendResponse(make([]byte, 0, size),
 		&wire.Response{Status: res.status, Headers: res.lines, Body: res.body})
 	if err != nil {
 		s.dropCapture()

@@ -185,7 +185,7 @@ func (g *rig) perform() {
 				}
 				g.flights = append(g.flights, f)
 			case Count:
-				g.counts[e.Metric]++
+				g.counts[e.Metric] += int(e.N)
 			case SetTick:
 				g.tick = time.Duration(e.TickMS) * time.Millisecond
 			}

@@ -114,7 +114,7 @@ func (s *Stream) RequestHeaders(now int64, r Request, end bool) Action {
 		s.state = statePassing
 		return Continue
 	}
-	s.fingerprint = headerFingerprint(s.method, s.path)
+	s.fingerprint = s.w.headerFingerprint(s.method, s.path)
 	if names := s.rule.Fingerprint.Headers; len(names) > 0 {
 		s.headers = headersDigest(names, r)
 	}
@@ -235,7 +235,6 @@ func (s *Stream) operation(k wire.Kind) wire.Operation {
 func (s *Stream) claim(now int64) {
 	t := &task{op: s.operation(wire.Claim), rule: s.rule, stream: s, deadline: now + int64(s.w.cfg.Bridge.Timeout)}
 	t.measure()
-	s.w.count(MetricOperation)
 	s.w.enqueue(now, t)
 	s.w.pump(now)
 	s.w.schedule()
@@ -445,3 +444,7 @@ func (s *Stream) Waiting() bool {
 	}
 	return false
 }
+
+// Answered reports whether the stream was answered here: its response is our
+// own, and no event of it changes anything.
+func (s *Stream) Answered() bool { return s.state == stateReplied }

@@ -53,6 +53,9 @@ type Worker struct {
 	live         []*Stream // forwarded streams, in the order of their next renewal
 	waiters      []*Stream // streams that wait to claim again
 
+	// The digests of the latest request's method and target.
+	lastMethod, lastPath textDigest
+
 	effects []Effect
 	spent   []Effect
 	tick    time.Duration
@@ -124,7 +127,7 @@ func (w *Worker) nextOwner() []byte {
 }
 
 func (w *Worker) emit(e Effect)  { w.effects = append(w.effects, e) }
-func (w *Worker) count(m Metric) { w.effects = append(w.effects, Effect{Kind: Count, Metric: m}) }
+func (w *Worker) count(m Metric) { w.emit(Effect{Kind: Count, Metric: m, N: 1}) }
 
 // Effects returns what has to be done since the last call; nil: nothing. The
 // slice is valid until the call after the next. Carrying effects out may make

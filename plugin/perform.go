@@ -59,7 +59,7 @@ func (p *plugin) do(e *filter.Effect) {
 	case filter.Call:
 		p.call(&e.Call)
 	case filter.Count:
-		p.metrics[e.Metric].Increment(1)
+		p.metrics[e.Metric].Increment(uint64(e.N))
 	case filter.SetTick:
 		check(proxywasm.SetTickPeriodMilliSeconds(e.TickMS))
 	}

@@ -69,21 +69,21 @@ func (s *stream) OnHttpRequestTrailers(int) types.Action {
 }
 
 func (s *stream) OnHttpResponseHeaders(_ int, end bool) types.Action {
-	if s.core == nil {
+	if s.core == nil || s.core.Answered() {
 		return types.ActionContinue
 	}
 	return s.give(s.core.ResponseHeaders(s.p.now(), &responseView{}, end))
 }
 
 func (s *stream) OnHttpResponseBody(n int, end bool) types.Action {
-	if s.core == nil {
+	if s.core == nil || s.core.Answered() {
 		return types.ActionContinue
 	}
 	return s.give(s.core.ResponseBody(s.p.now(), n, end, func() []byte { return chunk(proxywasm.GetHttpResponseBody, n) }))
 }
 
 func (s *stream) OnHttpResponseTrailers(int) types.Action {
-	if s.core == nil {
+	if s.core == nil || s.core.Answered() {
 		return types.ActionContinue
 	}
 	return s.give(s.core.ResponseTrailers(s.p.now()))

@@ -16,7 +16,18 @@ import (
 // requestView reads the current stream's request headers, once.
 type requestView struct {
 	pairs [][2]string
+	names uint64 // a bit for each name that is there, see nameBit
 	read  bool
+}
+
+// nameBit spreads header names over 64 bits, so that most questions for a name
+// that is not there, and most questions are, need no comparison.
+func nameBit(name string) uint64 {
+	n := len(name)
+	if n == 0 {
+		return 1
+	}
+	return 1 << ((uint(n) + 7*uint(name[n-1]) + 29*uint(name[n/2])) & 63)
 }
 
 func (v *requestView) Header(name string) (lines []string) {
@@ -25,6 +36,12 @@ func (v *requestView) Header(name string) (lines []string) {
 		// An error leaves no lines: a rule then finds neither key nor principal,
 		// and refuses.
 		v.pairs, _ = proxywasm.GetHttpRequestHeaders()
+		for i := range v.pairs {
+			v.names |= nameBit(v.pairs[i][0])
+		}
+	}
+	if v.names&nameBit(name) == 0 {
+		return nil
 	}
 	for _, p := range v.pairs {
 		if p[0] == name {

@@ -3,6 +3,7 @@ package canon
 import (
 	"crypto/sha256"
 	"hash"
+	"sync"
 )
 
 // The domains keep a canonical text and a raw body of the same bytes apart. The
@@ -15,16 +16,26 @@ const (
 // flushBytes is how much canonical text is gathered before it is hashed.
 const flushBytes = 4 << 10
 
+// digestRoom is what a digest needs beside the body. It is reused: a new one
+// for each request is the largest allocation of a duplicate.
+type digestRoom struct {
+	index indexRoom
+	text  [flushBytes + flushBytes/4]byte
+}
+
+var rooms = sync.Pool{New: func() any { return new(digestRoom) }}
+
 // Digest returns the SHA-256 of body's canonical text. ok is false where body
 // has none; the caller then compares by [RawDigest].
 func Digest(body []byte) (sum [sha256.Size]byte, ok bool) {
-	var room indexRoom
-	x := newIndex(body, &room)
+	r := rooms.Get().(*digestRoom)
+	defer rooms.Put(r)
+	x := newIndex(body, &r.index)
 	if x.build(false) != nil {
 		return sum, false
 	}
 	w := writer{hashes: true}
-	w.out = append(make([]byte, 0, min(len(body)+len(body)/4+64, flushBytes+flushBytes/4)), jsonDomain...)
+	w.out = append(r.text[:0], jsonDomain...)
 	x.emit(&w)
 	return w.sum(), true
 }
