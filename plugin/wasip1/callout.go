@@ -1,4 +1,4 @@
-//go:build wasip1
+//go:build wasip1 && go1.24
 
 package wasip1
 
@@ -51,4 +51,6 @@ func EncodePairs(pairs [][2]string) []byte { return internal.SerializeMap(pairs)
 
 // SetEffectiveContext makes later host calls act on a stream. It reports
 // whether the stream still exists.
-func SetEffectiveContext(context uint32) bool { return proxySetEffectiveContext(context) == 0 }
+func SetEffectiveContext(context uint32) bool {
+	return host{}.ProxySetEffectiveContext(context) == internal.StatusOK
+}

@@ -1,4 +1,4 @@
-//go:build wasip1
+//go:build wasip1 && go1.24
 
 package wasip1
 
@@ -8,34 +8,36 @@ import (
 )
 
 //go:wasmexport proxy_on_new_connection
-func onNewConnection(context uint32) (action uint32) {
-	action = pause
-	defer guard(context, "proxy_on_new_connection")
-	return uint32(internal.ProxyOnNewConnection(context))
+func onNewConnection(context uint32) uint32 {
+	return act(context, "proxy_on_new_connection", kindTCP, request, func() types.Action {
+		return internal.ProxyOnNewConnection(context)
+	})
 }
 
 //go:wasmexport proxy_on_downstream_data
-func onDownstreamData(context, size, end uint32) (action uint32) {
-	action = pause
-	defer guard(context, "proxy_on_downstream_data")
-	return uint32(internal.ProxyOnDownstreamData(context, int(size), end != 0))
+func onDownstreamData(context, size, end uint32) uint32 {
+	return act(context, "proxy_on_downstream_data", kindTCP, request, func() types.Action {
+		return internal.ProxyOnDownstreamData(context, int(size), end != 0)
+	})
 }
 
 //go:wasmexport proxy_on_upstream_data
-func onUpstreamData(context, size, end uint32) (action uint32) {
-	action = pause
-	defer guard(context, "proxy_on_upstream_data")
-	return uint32(internal.ProxyOnUpstreamData(context, int(size), end != 0))
+func onUpstreamData(context, size, end uint32) uint32 {
+	return act(context, "proxy_on_upstream_data", kindTCP, response, func() types.Action {
+		return internal.ProxyOnUpstreamData(context, int(size), end != 0)
+	})
 }
 
 //go:wasmexport proxy_on_downstream_connection_close
 func onDownstreamConnectionClose(context, peer uint32) {
-	defer guard(context, "proxy_on_downstream_connection_close")
-	internal.ProxyOnDownstreamConnectionClose(context, types.PeerType(peer))
+	event(context, "proxy_on_downstream_connection_close", func() {
+		internal.ProxyOnDownstreamConnectionClose(context, types.PeerType(peer))
+	})
 }
 
 //go:wasmexport proxy_on_upstream_connection_close
 func onUpstreamConnectionClose(context, peer uint32) {
-	defer guard(context, "proxy_on_upstream_connection_close")
-	internal.ProxyOnUpstreamConnectionClose(context, types.PeerType(peer))
+	event(context, "proxy_on_upstream_connection_close", func() {
+		internal.ProxyOnUpstreamConnectionClose(context, types.PeerType(peer))
+	})
 }

@@ -1,4 +1,4 @@
-//go:build wasip1
+//go:build wasip1 && go1.24
 
 package wasip1
 
@@ -16,7 +16,11 @@ func proxySendLocalResponse(status uint32, details unsafe.Pointer, detailsSize u
 // 304 and a line break in a value reach the wire. From a root context it is OK
 // and does nothing.
 func (host) ProxySendLocalResponse(status uint32, details *byte, detailsSize int, body *byte, bodySize int, headers *byte, headersSize int, grpcStatus int32) internal.Status {
-	return internal.Status(proxySendLocalResponse(status, ptr(details), uint32(detailsSize), ptr(body), uint32(bodySize), ptr(headers), uint32(headersSize), grpcStatus))
+	st := internal.Status(proxySendLocalResponse(status, ptr(details), uint32(detailsSize), ptr(body), uint32(bodySize), ptr(headers), uint32(headersSize), grpcStatus))
+	if st == internal.StatusOK {
+		resumed(request, response)
+	}
+	return st
 }
 
 //go:wasmimport env proxy_continue_stream
@@ -25,7 +29,11 @@ func proxyContinueStream(streamType uint32) uint32
 // ProxyContinueStream resumes the paused request (0) or response (1) of the
 // effective stream.
 func (host) ProxyContinueStream(t internal.StreamType) internal.Status {
-	return internal.Status(proxyContinueStream(uint32(t)))
+	st := internal.Status(proxyContinueStream(uint32(t)))
+	if st == internal.StatusOK {
+		resumed(side(t & 1)) // request and downstream are even
+	}
+	return st
 }
 
 //go:wasmimport env proxy_close_stream
@@ -33,7 +41,11 @@ func proxyCloseStream(streamType uint32) uint32
 
 // ProxyCloseStream resets the effective stream.
 func (host) ProxyCloseStream(t internal.StreamType) internal.Status {
-	return internal.Status(proxyCloseStream(uint32(t)))
+	st := internal.Status(proxyCloseStream(uint32(t)))
+	if st == internal.StatusOK {
+		resumed(request, response)
+	}
+	return st
 }
 
 //go:wasmimport env proxy_set_effective_context
@@ -42,7 +54,11 @@ func proxySetEffectiveContext(context uint32) uint32
 // ProxySetEffectiveContext makes later host calls act on that context. Bad
 // argument: the context is gone.
 func (host) ProxySetEffectiveContext(context uint32) internal.Status {
-	return internal.Status(proxySetEffectiveContext(context))
+	st := internal.Status(proxySetEffectiveContext(context))
+	if st == internal.StatusOK {
+		effective = context
+	}
+	return st
 }
 
 //go:wasmimport env proxy_done
