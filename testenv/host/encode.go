@@ -62,37 +62,38 @@ func (e *encoder) filterTrailers() trailersStatus {
 	return st
 }
 
-// nextHeaders is the connection manager and the codec.
+// nextHeaders is the connection manager, whose changes the access log sees, and
+// the codec.
 func (e *encoder) nextHeaders(end bool) {
 	s := e.Stream()
 	s.touch()
 	s.respSent = true
-	h := s.respHeaders.Clone()
-	s.status, _ = strconv.Atoi(h.Get(":status"))
-	for _, name := range []string{":status", "connection", "keep-alive", "proxy-connection", "transfer-encoding"} {
-		h.Del(name)
+	m := s.respHeaders
+	s.status, _ = strconv.Atoi(m.Get(":status"))
+	for _, name := range []string{"connection", "keep-alive", "proxy-connection", "transfer-encoding"} {
+		m.Del(name)
 	}
-	h.put("server", "envoy")
-	if !h.Has("date") {
-		h.Add("date", s.h.Now().UTC().Format("Mon, 02 Jan 2006 15:04:05 GMT"))
+	if !m.Has("date") {
+		m.Add("date", s.h.Now().UTC().Format("Mon, 02 Jan 2006 15:04:05 GMT"))
 	}
+	m.put("server", "envoy")
+	if !s.http2 && !s.dec.ended {
+		m.Add("connection", "close")
+		s.response.Closed = true
+	}
+	h := m.Clone()
+	h.Del(":status")
 	s.response.Status = s.status
 	bodiless := slices.Contains([]int{204, 304}, s.status) || s.status < 200
-	if !s.http2 {
-		switch {
-		case h.Has("content-length") || bodiless:
-		case end && !s.head:
-			h.Add("content-length", "0")
-		default:
-			h.Add("transfer-encoding", "chunked")
-		}
-		if !s.dec.ended {
-			h.Add("connection", "close")
-			s.response.Closed = true
-		}
-	}
 	if bodiless && s.status != 304 {
 		h.Del("content-length")
+	}
+	switch {
+	case s.http2 || bodiless || h.Has("content-length"):
+	case end && !s.head:
+		h.Add("content-length", "0")
+	default:
+		h.Add("transfer-encoding", "chunked")
 	}
 	s.response.Headers = h
 	if end {

@@ -52,7 +52,7 @@ func (s *Stream) sendPrepared() {
 
 func (s *Stream) viaFilter(r localReply) {
 	h, body := s.build(r)
-	s.respHeaders = &h
+	s.respHeaders, s.status = &h, r.status
 	s.enc.headers(body == "")
 	if body != "" && !s.over && !s.enc.aborted {
 		s.enc.data(&buffer{b: []byte(body)}, true)

@@ -157,6 +157,7 @@ func (s *Stream) responseAttributes() map[string]any {
 	}
 	if s.respHeaders != nil {
 		m["headers"] = headerTree(*s.respHeaders)
+		m["total_size"] = int64(len(s.response.Body) + s.respHeaders.bytes())
 	}
 	if s.enc.trailers != nil {
 		m["trailers"] = headerTree(*s.enc.trailers)
