@@ -18,7 +18,8 @@ type fctx struct {
 	id      uint32
 	root    *fctx // itself for a root context
 	plugin  *plugin
-	stream  *Stream // nil for root contexts
+	stream  *Stream // of an HTTP stream; else nil
+	conn    *Conn   // of a TCP connection; else nil
 	created bool    // proxy_on_context_create has been called
 	deleted bool    // the host's side is gone: no more callbacks
 

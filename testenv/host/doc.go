@@ -49,6 +49,7 @@
 //     headers by x-envoy-retry-on), route, per-try and idle timeouts, response
 //     flags and code details, x-envoy headers.
 //   - HTTP callouts, owned by the root context; synthetic answers; refusals.
+//   - TCP connections through the filter and the TCP proxy ([Worker.Connect]).
 //   - gRPC callouts and streams; shared data and queues; metrics; properties;
 //     filter state; foreign functions compress, uncompress, clear_route_cache,
 //     declare_property, set_envoy_filter_state.

@@ -68,10 +68,10 @@ func setFilterState(x *fctx, args []byte) ([]byte, Status) {
 		return nil, StatusBadArgument
 	}
 	name := string(f[1])
-	if name != "envoy.string" && !slices.Contains(x.vm.h.o.FilterStates, name) || x.stream == nil {
+	if name != "envoy.string" && !slices.Contains(x.vm.h.o.FilterStates, name) || x.filterState() == nil {
 		return nil, StatusNotFound
 	}
-	x.stream.setState(name, f[2])
+	x.filterState()[name] = f[2]
 	return nil, StatusOK
 }
 

@@ -133,7 +133,7 @@ func (g *grpcCall) close(code int, message string) {
 }
 
 func (g *grpcCall) event(name, what string, n int) {
-	if g.root.grpcCalls[g.token] == g {
+	if g.failed || g.root.grpcCalls[g.token] == g {
 		g.root.event(name, fmt.Sprintf("token=%d, %s=%d", g.token, what, n), uint64(g.token), uint64(n))
 	}
 }

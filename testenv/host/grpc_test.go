@@ -60,3 +60,14 @@ func TestGRPCCancel(t *testing.T) {
 	}
 	s.callbacks(create, rqh)
 }
+
+// A call to a cluster without hosts fails at once, and is closed besides with a
+// token that the filter was never given; the status stays.
+func TestGRPCWithoutHosts(t *testing.T) {
+	s := start(t, func(o *host.Options) { o.Clusters["empty"] = &host.Cluster{NoHosts: true} })
+	s.get("rqh=gcall:empty:x,status,1")
+	s.saw(`proxy_grpc_call("empty", svc/Method, 0 pairs) = internal_failure`)
+	s.callbacks(create, rqh, "proxy_on_grpc_close(ctx=1, token=5, status=14)")
+	s.get("rqh=status,1")
+	s.saw(`proxy_get_status() = ok 14 ""`)
+}

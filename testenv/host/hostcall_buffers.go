@@ -61,7 +61,13 @@ func (x *fctx) buffer(t bufferType) (bufferView, bool) {
 		}
 		return body(x.respBody)
 	case downstreamData, upstreamData:
-		return bufferView{}, true
+		if x.conn == nil {
+			return bufferView{}, true
+		}
+		if t == downstreamData {
+			return body(x.conn.down)
+		}
+		return body(x.conn.up)
 	case callBody:
 		if x.root.answer == nil {
 			return bufferView{}, false

@@ -52,7 +52,10 @@ func (c *call) startGRPC(stream bool, timeout time.Duration) (*grpcCall, Status)
 	g.router.headers(&h, false)
 	g.synchronous = false
 	if g.failed {
+		// Envoy tells of the failure twice: here, and by a close with the token that
+		// the filter was not given.
 		g.end()
+		v.after = append(v.after, func() { g.close(14, "") })
 		return nil, StatusInternalFailure
 	}
 	return g, StatusOK

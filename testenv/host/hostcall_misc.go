@@ -113,11 +113,11 @@ func getProperty(c *call) Status {
 func setProperty(c *call) Status {
 	path, value := c.str(0), c.str(2)
 	c.show("%q, %s", dotted(path), quote(value))
-	s := c.ctx().stream
-	if s == nil {
+	state := c.ctx().filterState()
+	if state == nil {
 		return StatusNotFound
 	}
-	s.setState("wasm."+path, []byte(value))
+	state["wasm."+path] = []byte(value)
 	return StatusOK
 }
 

@@ -43,6 +43,9 @@ func continueStream(c *call) Status {
 	switch c.u32(0) {
 	case 0, 1:
 	case 2:
+		if x.conn != nil {
+			c.vm.after = append(c.vm.after, x.conn.proceed)
+		}
 		return StatusOK
 	default:
 		return StatusUnimplemented
@@ -69,6 +72,9 @@ func continueStream(c *call) Status {
 func closeStream(c *call) Status {
 	if !c.streamType() {
 		return StatusBadArgument
+	}
+	if k := c.ctx().conn; k != nil && c.u32(0) >= 2 {
+		c.vm.after = append(c.vm.after, func() { k.close(closeLocal) })
 	}
 	if s := c.ctx().stream; s != nil && c.u32(0) < 2 {
 		if s.details == "" {

@@ -125,7 +125,7 @@ func TestProperties(t *testing.T) {
 		"prop:xds|route_name,prop:xds|cluster_name,prop:xds|route_metadata|filter_metadata|ns|key,prop:xds|route_metadata|filter_metadata|ns|flag," +
 		"prop:xds|route_metadata|filter_metadata|ns|num,prop:metadata|filter_metadata|envoy.filters.http.jwt_authn|payload|sub," +
 		"prop:metadata|filter_metadata|envoy.filters.http.jwt_authn|payload|none,prop:route_name,prop:cluster_name,prop:node,prop:listener_direction," +
-		"prop:filter_state,prop:response|code,prop:connection|mtls,setprop:decision:replayed,prop:decision")
+		"prop:filter_state,prop:request,prop:response|headers,prop:response|code,prop:connection|mtls,setprop:decision:replayed,prop:decision")
 	for path, want := range map[string]string{
 		"plugin_name": `ok "n"`, "plugin_root_id": `ok "r"`, "plugin_vm_id": `ok "v"`, "request.url_path": `ok "/"`, "request.method": `ok "GET"`,
 		"xds.route_name": `ok "route1"`, "xds.cluster_name": `ok "upstream"`, "xds.route_metadata.filter_metadata.ns.key": `ok "val"`,
@@ -134,6 +134,7 @@ func TestProperties(t *testing.T) {
 		"metadata.filter_metadata.envoy.filters.http.jwt_authn.payload.sub":  `ok "user-42"`,
 		"metadata.filter_metadata.envoy.filters.http.jwt_authn.payload.none": `not_found`,
 		"route_name": "not_found", "cluster_name": "not_found", "node": "not_found", "listener_direction": "not_found",
+		"request": "serialization_failure", "response.headers": `ok "\x00\x00\x00\x00"`,
 		"filter_state": "serialization_failure", "response.code": "not_found", "connection.mtls": `ok "\x00"`, "decision": `ok "replayed"`,
 	} {
 		s.saw(`proxy_get_property("` + path + `") = ` + want)

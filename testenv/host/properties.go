@@ -21,12 +21,16 @@ func (x *fctx) property(path string) ([]byte, Status) {
 		return serialize(v)
 	}
 	if v, ok := walk(x.attributes(parts[0]), parts[1:]); ok && v != nil {
+		if _, group := v.(map[string]any); group && len(parts) == 1 {
+			if parts[0] == "metadata" {
+				return nil, StatusOK // an empty protobuf message
+			}
+			return nil, StatusSerializationFailure // the groups cannot be listed
+		}
 		return serialize(v)
 	}
-	if x.stream != nil {
-		if v, ok := x.stream.state["wasm."+parts[0]]; ok && len(parts) == 1 {
-			return v, StatusOK
-		}
+	if v, ok := x.filterState()["wasm."+parts[0]]; ok && len(parts) == 1 {
+		return v, StatusOK
 	}
 	return nil, StatusNotFound
 }
@@ -78,6 +82,9 @@ func (x *fctx) attributes(first string) any {
 	case "plugin_vm_id":
 		return h.o.VMID
 	}
+	if x.conn != nil {
+		return x.conn.attributes(first)
+	}
 	if s == nil {
 		return nil
 	}
@@ -89,11 +96,11 @@ func (x *fctx) attributes(first string) any {
 	case "response":
 		return s.responseAttributes()
 	case "connection":
-		return map[string]any{"id": s.conn, "mtls": false, "termination_details": nil}
+		return connectionAttributes(s.conn)
 	case "source":
-		return map[string]any{"address": clientIP + ":" + strconv.FormatUint(40000+s.conn, 10), "port": int64(40000 + s.conn)}
+		return sourceAttributes(s.conn)
 	case "destination":
-		return map[string]any{"address": listenerAddress, "port": int64(10000)}
+		return destinationAttributes()
 	case "upstream":
 		return s.upstreamAttributes()
 	case "metadata":
@@ -102,6 +109,7 @@ func (x *fctx) attributes(first string) any {
 		return opaque{}
 	case "xds":
 		return map[string]any{
+			"node":             map[string]any{"id": "", "cluster": ""},
 			"route_name":       h.o.Route.Name,
 			"cluster_name":     h.o.Route.Cluster,
 			"route_metadata":   metadata(h.o.Route.Metadata),
@@ -111,7 +119,28 @@ func (x *fctx) attributes(first string) any {
 	return nil
 }
 
-const listenerAddress = "127.0.0.1:10000"
+// filterState is where the context's filter state is kept; nil for contexts
+// without a stream or connection.
+func (x *fctx) filterState() map[string][]byte {
+	switch {
+	case x.stream != nil:
+		return x.stream.state
+	case x.conn != nil:
+		return x.conn.state
+	}
+	return nil
+}
+
+func connectionAttributes(id uint64) map[string]any { return map[string]any{"id": id, "mtls": false} }
+
+func sourceAttributes(id uint64) map[string]any {
+	port := 40000 + id%20000
+	return map[string]any{"address": clientIP + ":" + strconv.FormatUint(port, 10), "port": int64(port)}
+}
+
+func destinationAttributes() map[string]any {
+	return map[string]any{"address": "127.0.0.1:10000", "port": int64(10000)}
+}
 
 func clusterMetadata(c *Cluster) map[string]map[string]any {
 	if c == nil {
@@ -155,6 +184,7 @@ func (s *Stream) responseAttributes() map[string]any {
 	if s.details != "" {
 		m["code_details"] = s.details
 	}
+	m["headers"] = headerTree{}
 	if s.respHeaders != nil {
 		m["headers"] = headerTree(*s.respHeaders)
 		m["total_size"] = int64(len(s.response.Body) + s.respHeaders.bytes())

@@ -321,5 +321,3 @@ func (s *Stream) FilterState(name string) ([]byte, bool) {
 	b, ok := s.state[name]
 	return b, ok
 }
-
-func (s *Stream) setState(name string, value []byte) { s.state[name] = value }

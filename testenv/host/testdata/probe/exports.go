@@ -22,7 +22,7 @@ func abiVersion() {}
 //go:wasmexport proxy_on_context_create
 func onContextCreate(ctx, root uint32) {
 	if root != 0 {
-		streams[ctx] = &stream{calls: map[string]int{}}
+		streams[ctx] = &stream{root: root, calls: map[string]int{}}
 	}
 	note(ctx, "create", root)
 }
@@ -137,4 +137,34 @@ func onDelete(ctx uint32) {
 	note(ctx, "delete")
 	play(ctx, ctx, "delete", false, 0)
 	delete(streams, ctx)
+}
+
+//go:wasmexport proxy_on_new_connection
+func onNewConnection(ctx uint32) uint32 {
+	note(ctx, "newconn")
+	return playRoot(ctx, "newconn", false)
+}
+
+//go:wasmexport proxy_on_downstream_data
+func onDownstreamData(ctx, n, end uint32) uint32 {
+	note(ctx, "down", n, end)
+	return playRoot(ctx, "down", end != 0)
+}
+
+//go:wasmexport proxy_on_upstream_data
+func onUpstreamData(ctx, n, end uint32) uint32 {
+	note(ctx, "up", n, end)
+	return playRoot(ctx, "up", end != 0)
+}
+
+//go:wasmexport proxy_on_downstream_connection_close
+func onDownstreamClose(ctx, by uint32) {
+	note(ctx, "downclose", by)
+	playRoot(ctx, "downclose", false)
+}
+
+//go:wasmexport proxy_on_upstream_connection_close
+func onUpstreamClose(ctx, by uint32) {
+	note(ctx, "upclose", by)
+	playRoot(ctx, "upclose", false)
 }

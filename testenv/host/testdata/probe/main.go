@@ -10,7 +10,8 @@
 //	callback=operation,operation,...
 //
 // Callbacks: rqh rqb rqt rsh rsb rst log done delete cb; of root contexts:
-// configure tick queue done ginit grecv gtrail gclose. A number behind a name
+// configure tick queue done ginit grecv gtrail gclose, and for TCP connections
+// newconn down up downclose upclose. A number behind a name
 // means the n-th call of it alone ("rqb2"), an e the one with end of stream
 // ("rsbe"); these go before the plain name. Operations take arguments by ":",
 // see ops.go. What an operation returned is logged where the configuration has
@@ -26,6 +27,7 @@ type script map[string][]string
 
 // stream is what is known of a stream context.
 type stream struct {
+	root   uint32
 	script script
 	calls  map[string]int // of each callback
 }
@@ -98,6 +100,15 @@ func play(ctx, self uint32, name string, end bool, def uint32, own ...script) ui
 		return ret
 	}
 	return def
+}
+
+// playRoot plays a callback of a connection: its script is its root context's,
+// its calls are counted by themselves.
+func playRoot(ctx uint32, name string, end bool) uint32 {
+	if s := streams[ctx]; s != nil && s.script == nil && roots[s.root] != nil {
+		s.script = roots[s.root].script
+	}
+	return play(ctx, ctx, name, end, 0)
 }
 
 // note logs a callback.
