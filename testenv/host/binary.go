@@ -126,5 +126,11 @@ func (b *Binary) Imports() []string {
 	return names
 }
 
+// Exports lists the functions that the filter exports.
+func (b *Binary) Exports() []string { return sortedKeys(b.exports) }
+
+// HostCalls lists the host functions that there are, as module.name.
+func HostCalls() []string { return sortedKeys(hostCalls) }
+
 // Close frees the code. Hosts made from b must be closed before.
 func (b *Binary) Close(ctx context.Context) error { return b.runtime.Close(ctx) }

@@ -13,6 +13,9 @@ type Cluster struct {
 	Handle func(*Exchange)
 	// HandleHeaders is called for each attempt when its headers arrive.
 	HandleHeaders func(*Exchange)
+	// Live takes the cluster's exchanges as they happen; Handle and HandleHeaders
+	// are not called then.
+	Live Live
 	// HTTP2 makes the cluster speak HTTP/2: a body's last chunk carries its end,
 	// a reset is remote_reset.
 	HTTP2 bool
@@ -62,6 +65,8 @@ type Exchange struct {
 	began bool // answer headers were given
 	over  bool // the answer has ended, or is reset
 	gone  bool // out of the circuit breaker's count
+	open  bool // the live cluster knows it
+	held  hold
 }
 
 // exchangeSink is Envoy's side of an exchange.
@@ -180,6 +185,7 @@ func (x *Exchange) leave(yes bool) {
 		x.gone = true
 		x.c.active--
 		x.h.forget(x)
+		x.held.set(false, nil, nil)
 	}
 }
 
@@ -188,6 +194,9 @@ func (x *Exchange) abort() {
 	if !x.over && !x.Aborted {
 		x.Aborted = true
 		x.leave(true)
+		if x.open {
+			x.c.Live.Abort(x)
+		}
 	}
 }
 

@@ -96,6 +96,9 @@ func (e *encoder) nextHeaders(end bool) {
 		h.Add("transfer-encoding", "chunked")
 	}
 	s.response.Headers = h
+	if s.client != nil {
+		s.client.Headers(s.status, h.Clone(), end)
+	}
 	if end {
 		s.complete()
 	}
@@ -104,7 +107,12 @@ func (e *encoder) nextHeaders(end bool) {
 func (e *encoder) nextData(b []byte, end bool) {
 	s := e.Stream()
 	s.touch()
-	s.response.Body = append(s.response.Body, b...)
+	s.sent += len(b)
+	if s.client != nil {
+		s.client.Data(b, end)
+	} else {
+		s.response.Body = append(s.response.Body, b...)
+	}
 	if end {
 		s.complete()
 	}
@@ -112,8 +120,13 @@ func (e *encoder) nextData(b []byte, end bool) {
 
 func (e *encoder) nextTrailers() {
 	s := e.Stream()
-	if s.http2 { // HTTP/1 drops them without enable_trailers
+	switch {
+	case s.http2 && s.client != nil:
+		s.client.Trailers(e.enc.trailers.Clone())
+	case s.http2:
 		s.response.Trailers = e.enc.trailers.Clone()
+	case s.client != nil: // HTTP/1 drops them without enable_trailers
+		s.client.Data(nil, true)
 	}
 	s.complete()
 }

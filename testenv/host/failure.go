@@ -53,7 +53,7 @@ func (w *Worker) reload() {
 	dead := w.vm
 	if err := w.load(); err != nil {
 		w.vm = dead
-		w.h.log = append(w.h.log, LogLine{w.name, LogError, "reload: " + err.Error()})
+		w.h.record(LogLine{w.name, LogError, "reload: " + err.Error()})
 	}
 }
 

@@ -82,7 +82,7 @@ func New(ctx context.Context, o Options) (*Host, error) {
 		seed[i] = byte(o.Seed >> (8 * i))
 	}
 	h := &Host{
-		o: o, ctx: ctx, trace: &Trace{}, rand: rand.NewChaCha8(seed),
+		o: o, ctx: ctx, trace: &Trace{sink: o.Traced, passing: o.Traced != nil}, rand: rand.NewChaCha8(seed),
 		plugin: &plugin{config: o.PluginConfig, number: 1},
 		shared: map[string]sharedData{}, queues: map[string]*queue{}, metrics: map[string]*metric{},
 	}
@@ -135,6 +135,14 @@ func (h *Host) Trace() *Trace { return h.trace }
 
 // Log is what the filter logged at Options.LogLevel or above.
 func (h *Host) Log() []LogLine { return h.log }
+
+func (h *Host) record(l LogLine) {
+	if h.o.Logged != nil {
+		h.o.Logged(l)
+		return
+	}
+	h.log = append(h.log, l)
+}
 
 // LogText is the log's text, one line each.
 func (h *Host) LogText() string {

@@ -82,9 +82,14 @@ type Options struct {
 	Canary bool
 	// Lenient answers a filter's faults with Envoy's status instead of failing.
 	Lenient bool
+	// Traced is called with each line of the trace, and Logged with each line of
+	// the log, as they are made; they are not kept then.
+	Traced func(TraceEntry)
+	Logged func(LogLine)
 	// T fails on faults, and closes the host at the test's end.
 	T TB
-	// Fail is called with a fault where T is nil; nil means panic.
+	// Fail is called with a fault where T is nil; nil means panic. When it
+	// returns, the host goes on with what Envoy would answer.
 	Fail func(error)
 }
 

@@ -3,6 +3,7 @@ package host
 import (
 	"encoding/binary"
 	"math"
+	"net"
 	"strconv"
 	"strings"
 	"time"
@@ -98,6 +99,10 @@ func (x *fctx) attributes(first string) any {
 	case "connection":
 		return connectionAttributes(s.conn)
 	case "source":
+		if host, port, err := net.SplitHostPort(s.clientAddress); err == nil {
+			n, _ := strconv.ParseInt(port, 10, 64)
+			return map[string]any{"address": net.JoinHostPort(host, port), "port": n}
+		}
 		return sourceAttributes(s.conn)
 	case "destination":
 		return destinationAttributes()
@@ -177,7 +182,7 @@ func (s *Stream) requestAttributes() map[string]any {
 }
 
 func (s *Stream) responseAttributes() map[string]any {
-	m := map[string]any{"flags": int64(s.flags), "size": int64(len(s.response.Body))}
+	m := map[string]any{"flags": int64(s.flags), "size": int64(s.sent)}
 	if s.status != 0 {
 		m["code"] = int64(s.status)
 	}

@@ -109,12 +109,12 @@ func (r *router) data(b []byte, end bool) {
 	if r.over {
 		return
 	}
-	r.body = append(r.body, b...)
+	r.keep(b)
 	if end {
 		r.requestEnds()
 	}
 	if x := r.x; x != nil && !x.Aborted {
-		x.Body = append(x.Body, b...)
+		x.take(b)
 		r.arrive(x)
 	}
 }
@@ -178,14 +178,18 @@ func (r *router) attempt() {
 	}
 	r.h.inFlight = append(r.h.inFlight, x)
 	r.owner.routed(x)
-	x.Body = append(x.Body, r.body...)
+	if c.Live != nil {
+		x.open = true
+		c.Live.Open(x)
+	}
+	x.take(r.body)
 	if x.c.HTTP2 && !r.callout {
 		x.Trailers = r.reqTrail
 	}
 	if r.perTry > 0 {
 		r.try = r.h.setTimer(r.perTry, func() { r.tryTimedOut() })
 	}
-	if c.HandleHeaders != nil {
+	if c.HandleHeaders != nil && c.Live == nil {
 		r.h.event(func() {
 			if !x.Aborted {
 				c.HandleHeaders(x)
@@ -214,6 +218,10 @@ func (r *router) arrive(x *Exchange) {
 		return
 	}
 	x.Ended = true
+	if x.open {
+		x.c.Live.End(x)
+		return
+	}
 	if f := x.c.Handle; f != nil {
 		r.h.event(func() {
 			if !x.Aborted {

@@ -1,6 +1,9 @@
 package host
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // sharedData is one value of proxy_set_shared_data.
 type sharedData struct {
@@ -55,6 +58,25 @@ func (h *Host) value(key string) uint64 {
 		return m.value
 	}
 	return 0
+}
+
+// Metric is one of the filter's own metrics.
+type Metric struct {
+	Kind    string // "counter", "gauge" or "histogram"
+	Name    string
+	Value   uint64   // of a counter or, signed, of a gauge
+	Samples []uint64 // of a histogram
+}
+
+// Metrics lists the filter's metrics by kind and name.
+func (h *Host) Metrics() []Metric {
+	var all []Metric
+	for _, key := range sortedKeys(h.metrics) {
+		kind, name, _ := strings.Cut(key, " ")
+		m := h.metrics[key]
+		all = append(all, Metric{kind, name, m.value, m.samples})
+	}
+	return all
 }
 
 func sortedKeys[V any](m map[string]V) []string {

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"net"
 	"strconv"
 	"time"
 )
@@ -20,6 +21,12 @@ type Request struct {
 	Open bool
 	// HTTP2 makes the client speak HTTP/2.
 	HTTP2 bool
+	// Client takes the response as it is sent; Stream.Response stays without a
+	// body then.
+	Client Client
+	// ClientAddress is the client's address and port as filters see it; "" means
+	// an address kept for documents.
+	ClientAddress string
 }
 
 // Stream is one request and its response, from its client's side.
@@ -48,6 +55,10 @@ type Stream struct {
 	upstreams         []*Exchange
 	inbox             []func() // what the client sent while it was not read
 	unread            int      // how often reading was switched off
+	client            Client   // may be nil
+	clientAddress     string
+	sent              int // bytes of the response's body
+	held              hold
 
 	response Response
 }
@@ -73,7 +84,8 @@ type Response struct {
 
 // Request sends a request as far as r has it.
 func (w *Worker) Request(r Request) *Stream {
-	s := &Stream{h: w.h, w: w, http2: r.HTTP2, head: r.Method == "HEAD", state: map[string][]byte{}}
+	s := &Stream{h: w.h, w: w, http2: r.HTTP2, head: r.Method == "HEAD", state: map[string][]byte{},
+		client: r.Client, clientAddress: r.ClientAddress}
 	s.dec = path{side: (*decoder)(s), s: s}
 	s.enc = path{side: (*encoder)(s), s: s}
 	s.dec.streaming, s.enc.streaming = true, true
@@ -115,8 +127,8 @@ func (s *Stream) requestHeaders(r Request) Headers {
 	if s.h.o.UseRemoteAddress {
 		h.Del("x-envoy-original-path")
 		h.Del("x-envoy-decorator-operation")
-		h.Add("x-forwarded-for", clientIP)
-		h.Set("x-envoy-external-address", clientIP)
+		h.Add("x-forwarded-for", s.clientHost())
+		h.Set("x-envoy-external-address", s.clientHost())
 	}
 	if !h.Has("x-forwarded-proto") {
 		h.Add("x-forwarded-proto", or(r.Scheme, "http"))
@@ -127,8 +139,16 @@ func (s *Stream) requestHeaders(r Request) Headers {
 	return h
 }
 
-// clientIP is the address of every client: one of those kept for documents.
+// clientIP is the address of a client without another: one of those kept for
+// documents.
 const clientIP = "192.0.2.1"
+
+func (s *Stream) clientHost() string {
+	if host, _, err := net.SplitHostPort(s.clientAddress); err == nil {
+		return host
+	}
+	return clientIP
+}
 
 func (s *Stream) begin(end bool) {
 	h := s.h
@@ -232,6 +252,9 @@ func (s *Stream) Reset() {
 func (s *Stream) reset(why string) {
 	if !s.over {
 		s.response.Reset = why
+		if s.client != nil {
+			s.client.Reset(why)
+		}
 		s.finish()
 	}
 }

@@ -78,6 +78,11 @@ func (h *Host) event(f func()) {
 		next := h.queue[0]
 		h.queue = h.queue[1:]
 		next()
+		if h.fault != nil && h.o.T == nil && h.o.Fail != nil {
+			err := h.fault
+			h.fault = nil
+			h.o.Fail(err)
+		}
 	}
 	h.running = false
 	if err := h.fault; err != nil {

@@ -19,6 +19,7 @@ type Trace struct {
 	depth   int
 	off     bool
 	sink    func(TraceEntry)
+	passing bool // lines go to sink alone
 }
 
 // TraceEntry is one line of a Trace.
@@ -38,7 +39,9 @@ func (t *Trace) add(vm *vm, mark, format string, args ...any) {
 	if t.sink != nil {
 		t.sink(e)
 	}
-	t.entries = append(t.entries, e)
+	if !t.passing {
+		t.entries = append(t.entries, e)
+	}
 }
 
 // Reset forgets the lines so far.

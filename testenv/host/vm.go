@@ -196,7 +196,7 @@ func (v *vm) context() *fctx {
 func (v *vm) logLine(level LogLevel, text string) {
 	v.h.trace.add(v, "! ", "%s: %s", level, text)
 	if level >= *v.h.o.LogLevel {
-		v.h.log = append(v.h.log, LogLine{v.name, level, text})
+		v.h.record(LogLine{v.name, level, text})
 	}
 }
 
