@@ -14,7 +14,8 @@ type Conn struct {
 
 	sent, received         []byte  // to the client, to the upstream
 	down, up               *buffer // what the filter may touch now
-	read                   *buffer // what the client sent and the filter holds
+	read, write            *buffer // what the filter holds of the client's and the upstream's
+	waiting                bool    // proxy_on_new_connection paused: nothing is read
 	clientEnd, upstreamEnd bool    // half-closed
 	passedEnd              bool    // the client's end has gone on
 	closed                 bool
@@ -36,7 +37,7 @@ var closeNames = [...]string{"unknown", "local", "remote"}
 // Connect opens a connection: proxy_on_context_create, proxy_on_new_connection.
 // Under FailOpen a dead VM is bypassed, else the connection is closed at once.
 func (w *Worker) Connect() *Conn {
-	k := &Conn{h: w.h, w: w, read: &buffer{}, state: map[string][]byte{}}
+	k := &Conn{h: w.h, w: w, read: &buffer{}, write: &buffer{}, state: map[string][]byte{}}
 	w.h.event(func() {
 		w.h.conns++
 		k.id = w.h.conns
@@ -46,7 +47,7 @@ func (w *Worker) Connect() *Conn {
 		}
 		k.f.conn = k
 		k.f.create()
-		k.call("proxy_on_new_connection", "")
+		k.waiting = !k.call("proxy_on_new_connection", "")
 	})
 	return k
 }
@@ -71,7 +72,9 @@ func (k *Conn) call(name, args string, params ...uint64) bool {
 }
 
 // Send sends bytes from the client; end is its half-close. While the filter
-// pauses, what it holds comes again together with the new bytes.
+// pauses, what it holds comes again together with the new bytes. While
+// proxy_on_new_connection pauses, nothing is read: the TCP proxy has not
+// connected.
 func (k *Conn) Send(b []byte, end bool) {
 	b = append([]byte(nil), b...)
 	k.h.event(func() {
@@ -80,17 +83,23 @@ func (k *Conn) Send(b []byte, end bool) {
 		}
 		k.clientEnd = end
 		k.read.add(b)
-		if k.f != nil {
-			k.down = k.read
-			on := k.call("proxy_on_downstream_data", fmt.Sprintf("n=%d, end=%d", len(k.read.b), bit(end)),
-				uint64(len(k.read.b)), bit(end))
-			if !on {
-				return
-			}
-			k.down = nil
+		if !k.waiting {
+			k.arrived()
 		}
-		k.forward()
 	})
+}
+
+// arrived asks the filter about what was read.
+func (k *Conn) arrived() {
+	if k.f != nil {
+		k.down = k.read
+		n := len(k.read.b)
+		if !k.call("proxy_on_downstream_data", fmt.Sprintf("n=%d, end=%d", n, bit(k.clientEnd)), uint64(n), bit(k.clientEnd)) {
+			return
+		}
+		k.down = nil
+	}
+	k.forward()
 }
 
 // forward passes what was read to the upstream.
@@ -105,15 +114,24 @@ func (k *Conn) forward() {
 	}
 }
 
-// proceed is continueReading: what is held goes on past the filter.
+// proceed is continueReading: what is held goes on past the filter. After a
+// pause of proxy_on_new_connection it is the start of reading.
 func (k *Conn) proceed() {
-	if !k.closed {
+	switch {
+	case k.closed:
+	case !k.waiting:
 		k.forward()
+	default:
+		k.waiting = false
+		if len(k.read.b) > 0 || k.clientEnd {
+			k.h.event(k.arrived)
+		}
 	}
 }
 
-// Answer sends bytes from the upstream; end is its half-close. A filter that
-// pauses them loses them: Envoy has nowhere to keep what is written.
+// Answer sends bytes from the upstream; end is its half-close. While the filter
+// pauses, what it holds comes again together with the new bytes; nothing else
+// releases it.
 func (k *Conn) Answer(b []byte, end bool) {
 	b = append([]byte(nil), b...)
 	k.h.event(func() {
@@ -121,11 +139,12 @@ func (k *Conn) Answer(b []byte, end bool) {
 			return
 		}
 		k.upstreamEnd = end
+		k.write.add(b)
 		on := true
-		data := &buffer{b: b}
 		if k.f != nil {
-			k.up = data
-			on = k.call("proxy_on_upstream_data", fmt.Sprintf("n=%d, end=%d", len(b), bit(end)), uint64(len(b)), bit(end))
+			k.up = k.write
+			n := len(k.write.b)
+			on = k.call("proxy_on_upstream_data", fmt.Sprintf("n=%d, end=%d", n, bit(end)), uint64(n), bit(end))
 			if on {
 				k.up = nil
 			}
@@ -134,7 +153,7 @@ func (k *Conn) Answer(b []byte, end bool) {
 			}
 		}
 		if on && !k.closed {
-			k.sent = append(k.sent, data.b...)
+			k.sent = append(k.sent, k.write.take()...)
 		}
 		if end && k.passedEnd {
 			k.close(closeLocal)
@@ -142,8 +161,15 @@ func (k *Conn) Answer(b []byte, end bool) {
 	})
 }
 
-// Close is the client closing the connection.
-func (k *Conn) Close() { k.h.event(func() { k.close(closeRemote) }) }
+// Close is the client resetting the connection. A client that closes in peace is
+// Send with end. While proxy_on_new_connection pauses, Envoy does not notice.
+func (k *Conn) Close() {
+	k.h.event(func() {
+		if !k.waiting {
+			k.close(closeRemote)
+		}
+	})
+}
 
 // close ends the connection: proxy_on_downstream_connection_close, then
 // proxy_on_done, proxy_on_log, proxy_on_delete; the order of the first two is

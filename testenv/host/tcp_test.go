@@ -48,6 +48,36 @@ func TestConnectionPause(t *testing.T) {
 	s.callbacks(downclose+", by=remote", "proxy_on_done(ctx=2", "proxy_on_log(ctx=2", "proxy_on_delete(ctx=2")
 }
 
+// A pause in the upstream's data holds it until the next data.
+func TestConnectionPausesAnswer(t *testing.T) {
+	s := start(t, config("up1=1;up=0"))
+	k := s.Worker(0).Connect()
+	k.Answer([]byte("tell:ab"), false)
+	if len(k.Sent()) != 0 {
+		t.Fatalf("%q", k.Sent())
+	}
+	k.Answer([]byte("tell:cd"), false)
+	s.callbacks(create, newconn, up+", n=7", up+", n=14")
+	if string(k.Sent()) != "tell:abtell:cd" {
+		t.Fatalf("%q", k.Sent())
+	}
+}
+
+// A pause of the new connection keeps its data unread until the filter
+// continues.
+func TestConnectionPausedAtOnce(t *testing.T) {
+	s := start(t, config("newconn=call:bridge:/:0,1;cb=eff:0,cont:2"))
+	k := s.Worker(0).Connect()
+	k.Send([]byte("ab"), false)
+	s.callbacks(create, newconn)
+	s.Pending("bridge")[0].Respond(200, nil, nil)
+	k.Send([]byte("cd"), false)
+	s.callbacks(cb, down+", n=2", down+", n=2")
+	if string(k.Received()) != "abcd" {
+		t.Fatalf("%q", k.Received())
+	}
+}
+
 // A callout's callback continues a connection, or closes it.
 func TestConnectionCallout(t *testing.T) {
 	for op, received := range map[string]string{"cont:2": "ab", "close:2": ""} {
