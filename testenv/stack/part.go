@@ -51,7 +51,7 @@ type part struct {
 // start starts the part. It does not wait until it is ready.
 func (p *part) start(dir string) error {
 	for _, port := range p.ports {
-		if err := checkFree(port); err != nil {
+		if err := awaitFree(port); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
 	}

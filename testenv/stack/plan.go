@@ -25,7 +25,7 @@ func pickFree(o Options) (Ports, error) {
 		for i := range 6 {
 			p.Redis = append(p.Redis, first[4]+i)
 		}
-		if allFree(append(p.all(), p.derived(o)...)) {
+		if reserve(append(p.all(), p.derived(o)...), first) {
 			return p, nil
 		}
 	}

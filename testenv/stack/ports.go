@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strconv"
+	"sync"
+	"time"
 )
 
 // Free ports are taken from below the kernel's ephemeral range (32768 upwards by
@@ -23,8 +26,18 @@ func Addr(port int) string {
 	return net.JoinHostPort(loopback, strconv.Itoa(port))
 }
 
-// FreePorts returns n ports that nobody listens on, distinct from each other.
+// given are the ports that this process has been given. None is given twice, so
+// that stacks that are started at once do not meet.
+var given = struct {
+	sync.Mutex
+	ports map[int]bool
+}{ports: make(map[int]bool)}
+
+// FreePorts returns n ports that nobody listens on, distinct from each other and
+// from all that this process was given before.
 func FreePorts(n int) ([]int, error) {
+	given.Lock()
+	defer given.Unlock()
 	ports := make([]int, 0, n)
 	held := make([]net.Listener, 0, n)
 	defer func() {
@@ -37,6 +50,9 @@ func FreePorts(n int) ([]int, error) {
 			return nil, fmt.Errorf("ports: %d of %d wanted are free between %d and %d", len(ports), n, freePortMin, freePortMax)
 		}
 		port := freePortMin + rand.IntN(freePortMax-freePortMin)
+		if given.ports[port] {
+			continue
+		}
 		l, err := net.Listen("tcp4", Addr(port))
 		if err != nil {
 			continue
@@ -45,7 +61,39 @@ func FreePorts(n int) ([]int, error) {
 		held = append(held, l)
 		ports = append(ports, port)
 	}
+	for _, port := range ports {
+		given.ports[port] = true
+	}
 	return ports, nil
+}
+
+// reserve takes ports that stand at fixed distances from own ones, which
+// FreePorts gave: all of them or none.
+func reserve(ports, own []int) bool {
+	given.Lock()
+	defer given.Unlock()
+	for _, port := range ports {
+		if given.ports[port] && !slices.Contains(own, port) {
+			return false
+		}
+	}
+	if !allFree(ports) {
+		return false
+	}
+	for _, port := range ports {
+		given.ports[port] = true
+	}
+	return true
+}
+
+// awaitFree fails where somebody listens on port and goes on to: another process
+// that looks for free ports listens on each for a moment.
+func awaitFree(port int) error {
+	err := checkFree(port)
+	for deadline := time.Now().Add(time.Second); err != nil && time.Now().Before(deadline); err = checkFree(port) {
+		time.Sleep(pollEvery)
+	}
+	return err
 }
 
 // checkFree fails where somebody listens on port.

@@ -168,7 +168,7 @@ func vacant(parts []*part) error {
 	var faults []error
 	for _, p := range parts {
 		for _, port := range p.ports {
-			if err := checkFree(port); err != nil {
+			if err := awaitFree(port); err != nil {
 				faults = append(faults, fmt.Errorf("%s: %w", p.name, err))
 			}
 		}
