@@ -119,9 +119,13 @@ func (x *Exchange) SendHeaders(status int, h Headers, end bool) {
 }
 
 // Send sends a part of the answer's body, in chunks of at most the cluster's
-// buffer limit. HTTP/1 tells of the end apart from the last bytes.
+// buffer limit, on HTTP/2 of a frame. HTTP/1 tells of the end apart from the
+// last bytes.
 func (x *Exchange) Send(b []byte, end bool) {
 	limit := orDefault(x.c.BufferLimit, DefaultBufferLimit)
+	if x.c.HTTP2 {
+		limit = min(limit, frameBytes)
+	}
 	for len(b) > limit {
 		x.data(b[:limit], false)
 		b = b[limit:]

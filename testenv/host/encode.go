@@ -85,9 +85,6 @@ func (e *encoder) nextHeaders(end bool) {
 	h.Del(":status")
 	s.response.Status = s.status
 	bodiless := slices.Contains([]int{204, 304}, s.status) || s.status < 200
-	if bodiless && s.status != 304 {
-		h.Del("content-length")
-	}
 	switch {
 	case s.http2 || bodiless || h.Has("content-length"):
 	case end && !s.head:

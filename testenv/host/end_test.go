@@ -28,6 +28,10 @@ func TestClientGoes(t *testing.T) {
 		up.Respond(200, nil, []byte("late"))
 		s.callbacks()
 	}
+	s := start(t, silentUpstream)
+	q := s.Request(host.Request{HTTP2: true})
+	q.Disconnect()
+	ended(t, q, 0, "", "downstream_remote_disconnect", "DC")
 }
 
 // Section 4: the observed table. What the filter sees in the response headers

@@ -60,6 +60,7 @@ func New(ctx context.Context, o Options) (*Host, error) {
 	}
 	o.Workers = orDefault(o.Workers, 1)
 	o.BufferLimit = orDefault(o.BufferLimit, DefaultBufferLimit)
+	o.StreamWindow = orDefault(o.StreamWindow, DefaultStreamWindow)
 	o.ReloadBackoff = backoff(o.ReloadBackoff)
 	if o.Start.IsZero() {
 		o.Start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

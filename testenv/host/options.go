@@ -7,6 +7,8 @@ const (
 	// DefaultBufferLimit is per_connection_buffer_limit_bytes of listeners and
 	// clusters. Gateways often set 32 KiB.
 	DefaultBufferLimit = 1 << 20
+	// DefaultStreamWindow is initial_stream_window_size of HTTP/2 clients.
+	DefaultStreamWindow = 16 << 20
 	// DefaultRouteTimeout runs from the end of the request at the router.
 	DefaultRouteTimeout = 15 * time.Second
 	// DefaultStreamIdleTimeout is the connection manager's.
@@ -42,9 +44,12 @@ type Options struct {
 
 	// AllowOnHeadersStopIteration is allow_on_headers_stop_iteration.
 	AllowOnHeadersStopIteration bool
-	// BufferLimit bounds what is buffered for a paused stream, either way, and a
-	// chunk from the client; 0 means DefaultBufferLimit.
+	// BufferLimit bounds what is buffered for a paused stream of an HTTP/1 client,
+	// either way, and a chunk from it; 0 means DefaultBufferLimit.
 	BufferLimit int
+	// StreamWindow is the same for HTTP/2 clients, whose limit is not the
+	// listener's but initial_stream_window_size; 0 means DefaultStreamWindow.
+	StreamWindow int
 	// FailurePolicy says what happens after a trap.
 	FailurePolicy FailurePolicy
 	// ReloadBackoff is the time between two loads under FailReload.

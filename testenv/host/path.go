@@ -231,7 +231,7 @@ func (p *path) addTrailers() *Headers {
 
 func (p *path) newBuffer() *buffer {
 	return &buffer{
-		limit: p.s.h.o.BufferLimit,
+		limit: p.s.limit(),
 		onHigh: func() {
 			if p.streaming {
 				p.holdSource()

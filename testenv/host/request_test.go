@@ -214,3 +214,26 @@ func TestContinueWithoutPause(t *testing.T) {
 		t.Fatal(fault)
 	}
 }
+
+// Fact 4: the limit of an HTTP/2 client is its stream window, not the
+// listener's; its body comes in frames of 16 KiB, the last with the end.
+func TestHTTP2Limit(t *testing.T) {
+	s := start(t, limit(64<<10), allowStop)
+	send := func() *host.Stream {
+		return s.Request(host.Request{Method: "POST", HTTP2: true, Headers: host.H("x-probe", "rqh=1;rqbe=0;rqb=1"), Body: make([]byte, 100_000)})
+	}
+	ended(t, send(), 200, "ok", "via_upstream", "-")
+	s.callbacks(then(create, rqh, rqb+", n=16384, end=0", rqb+", n=32768", rqb+", n=49152", rqb+", n=65536", rqb+", n=81920",
+		rqb+", n=98304, end=0", rqb+", n=100000, end=1", rsh, rsb, rsb)...)
+
+	s = start(t, allowStop, func(o *host.Options) { o.StreamWindow = 65535 })
+	ended(t, send(), 413, "Payload Too Large", "request_payload_too_large", "-")
+}
+
+// Section 1.1: 3 buffers the body without back-pressure: 413 above the limit.
+func TestStopAllAndBuffer(t *testing.T) {
+	s := start(t, limit(64<<10))
+	q := s.Request(host.Request{Method: "POST", Headers: host.H("x-probe", "rqh=3"), Body: make([]byte, 300_000)})
+	s.callbacks(then(create, rqh, rsh, rsb)...)
+	ended(t, q, 413, "Payload Too Large", "request_payload_too_large", "-")
+}

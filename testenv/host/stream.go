@@ -112,8 +112,12 @@ func (s *Stream) requestHeaders(r Request) Headers {
 		}
 		return v
 	}
-	h := H(":authority", or(r.Authority, "example.com"), ":path", or(r.Path, "/"),
-		":method", or(r.Method, "GET"), ":scheme", or(r.Scheme, "http"))
+	authority, path := or(r.Authority, "example.com"), or(r.Path, "/")
+	method, scheme := or(r.Method, "GET"), or(r.Scheme, "http")
+	h := H(":authority", authority, ":path", path, ":method", method, ":scheme", scheme)
+	if r.HTTP2 { // in the order of the client, say curl's
+		h = H(":method", method, ":path", path, ":scheme", scheme, ":authority", authority)
+	}
 	for _, p := range r.Headers {
 		h.Add(p[0], p[1])
 	}
@@ -178,9 +182,13 @@ func (s *Stream) answer(r *Reply) {
 // Send sends a part of the request's body. HTTP/1 tells of the end apart from
 // the last bytes.
 func (s *Stream) Send(b []byte, end bool) {
-	for len(b) > s.h.o.BufferLimit {
-		s.chunk(b[:s.h.o.BufferLimit], false)
-		b = b[s.h.o.BufferLimit:]
+	most := s.h.o.BufferLimit
+	if s.http2 {
+		most = frameBytes
+	}
+	for len(b) > most {
+		s.chunk(b[:most], false)
+		b = b[most:]
 	}
 	if end && !s.http2 {
 		if len(b) > 0 {
@@ -189,6 +197,17 @@ func (s *Stream) Send(b []byte, end bool) {
 		b = nil
 	}
 	s.chunk(b, end)
+}
+
+// frameBytes is the largest DATA frame of HTTP/2.
+const frameBytes = 16 << 10
+
+// limit is the buffer limit of either way.
+func (s *Stream) limit() int {
+	if s.http2 {
+		return s.h.o.StreamWindow
+	}
+	return s.h.o.BufferLimit
 }
 
 func (s *Stream) chunk(b []byte, end bool) {
@@ -232,19 +251,25 @@ func (s *Stream) readInbox() {
 	}
 }
 
-// Reset is the client going away: the connection closed on HTTP/1, RST_STREAM on
-// HTTP/2.
+// Reset is the client giving the request up: RST_STREAM on HTTP/2 (DR), the
+// connection closed on HTTP/1 (DC).
 func (s *Stream) Reset() {
+	if !s.http2 {
+		s.Disconnect()
+		return
+	}
+	s.goes("http2.remote_reset", FlagDownstreamRemoteReset)
+}
+
+// Disconnect is the client's connection closed (DC), whatever it speaks.
+func (s *Stream) Disconnect() { s.goes("downstream_remote_disconnect", FlagDownstreamDisconnect) }
+
+func (s *Stream) goes(details string, f Flags) {
 	s.h.event(func() {
-		if s.over {
-			return
+		if !s.over {
+			s.details, s.flags = details, s.flags|f
+			s.reset("client gone")
 		}
-		if s.http2 {
-			s.details, s.flags = "http2.remote_reset", s.flags|FlagDownstreamRemoteReset
-		} else {
-			s.details, s.flags = "downstream_remote_disconnect", s.flags|FlagDownstreamDisconnect
-		}
-		s.reset("client gone")
 	})
 }
 
