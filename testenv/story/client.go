@@ -86,6 +86,9 @@ func (c *Client) exchange(ctx context.Context, r Request) Answer {
 		return Answer{Err: err}
 	}
 	req.ContentLength = int64(len(r.body))
+	if r.chunked {
+		req.ContentLength = -1
+	}
 	for _, h := range r.header {
 		// In lower case on HTTP/1 as well, which is allowed, and hides the key of
 		// a request without a body from net/http.

@@ -7,6 +7,7 @@ type Request struct {
 	method, path string
 	header       [][2]string // in lower case
 	body         []byte
+	chunked      bool
 }
 
 // Post is a POST of a small order by the buyer ada, under an idempotency key;
@@ -55,5 +56,11 @@ func (r Request) Body(body string) Request {
 // Method replaces the method.
 func (r Request) Method(method string) Request {
 	r.method = method
+	return r
+}
+
+// Chunked sends the body without saying beforehand how long it is.
+func (r Request) Chunked() Request {
+	r.chunked = true
 	return r
 }

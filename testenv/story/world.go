@@ -12,9 +12,9 @@ import (
 	"github.com/oncewall/oncewall/testenv/stack"
 )
 
-// issueLife is the life of issued keys in the mesh: long enough to send one,
-// short enough to wait for its end.
-const issueLife = 2 * time.Second
+// issueLife is the life of issued keys in the mesh: long enough to send one on a
+// busy machine, short enough to wait for its end.
+const issueLife = 3 * time.Second
 
 // World is what the scenes play in: two stacks, since some scenes need parts
 // that would spoil others.
@@ -22,7 +22,7 @@ type World struct {
 	// Town has two gateways before the shop and a listener without the filter.
 	Town *stack.Stack
 	// Mesh has a plain Envoy between its gateway and its shop, and issues keys
-	// that live for two seconds.
+	// that live for three seconds.
 	Mesh *stack.Stack
 	// Store is the bridges' store: stack.Embedded or stack.Cluster.
 	Store string
