@@ -83,6 +83,7 @@ func compile(r *rules.Rule) *Rule {
 			Recovery:     wire.Recovery(r.Recovery.Action),
 			Issued:       r.Key.Issued,
 			RejectRepeat: r.Completed.Action == rules.Reject,
+			Replicas:     int64(r.Durability.Replicas),
 		},
 		timeout: itoa(r.UpstreamTimeout.Milliseconds()),
 		needs:   r.UpstreamTimeout + rules.Margin,

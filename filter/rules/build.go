@@ -52,6 +52,7 @@ func (p *parser) buildRule(label string, n *node) {
 	p.buildInFlight(r, s)
 	p.buildAnswers(r, s)
 	p.buildRecovery(r, s)
+	r.Durability.Replicas = int(n.get("durability").get("replicas").valueOr(0))
 	p.checkBodies(r, n)
 	r.Generation = generation(r)
 }

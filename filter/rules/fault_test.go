@@ -115,7 +115,7 @@ var bad = []struct {
 	{"default lease too short", replaced(`"15s"`, `"10m"`), `rule "r": recovery.lease is 1m by default; it must be >= 10m1.5s (2 x bridge.timeout + upstream_timeout + clock skew + margin)`, false},
 	{"reacquire without fences", replaced(`{"action": "hold"}`, `{"action": "reacquire"}`), `rule "r": recovery.action "reacquire" needs recovery.backend_checks_fence: true: a backend that does not refuse a lower Idempotency-Fence may run the request twice`, false},
 	{"compensate", replaced(`{"action": "hold"}`, `{"action": "hold", "compensate": "http://x"}`), `rule "r": recovery.compensate "http://x" is not supported by this version`, true},
-	{"replicas", withRule(`, "durability": {"replicas": 1}`), `rule "r": durability.replicas 1 is not supported by this version: must be 0`, true},
+	{"replicas", withRule(`, "durability": {"replicas": 6}`), `rule "r": durability.replicas 6 must be 0 to 5`, true},
 	{"ledger", withRule(`, "durability": {"ledger": true}`), `rule "r": durability.ledger true is not supported by this version: must be false`, true},
 	{"observe", withRule(`, "mode": "observe"`), `rule "r": mode "observe" is not supported by this version; one of enforce, off is`, true},
 	{"streaming", withRule(`, "streaming": true`), `rule "r": streaming true is not supported by this version: must be false`, true},

@@ -33,6 +33,10 @@ func generation(r *Rule) string {
 	d.number(int64(r.UpstreamTimeout), int64(r.EnvoyRetries))
 	d.number(int64(r.Recovery.Lease), int64(r.Recovery.Action), int64(r.Recovery.MaxAttempts))
 	d.number(int64(r.Unavailable), int64(r.Mode))
+	// Added later: a rule without it keeps the digest that it had.
+	if n := r.Durability.Replicas; n > 0 {
+		d.number(int64(n))
+	}
 	sum := sha256.Sum256(d.b)
 	return hex.EncodeToString(sum[:8])
 }

@@ -144,10 +144,10 @@ var rule = &field{kind: kindObject, members: append([]*field{
 		},
 		{name: "ignore", kind: kindList, refuse: notServed},
 	}},
-	{name: "durability", kind: kindObject, def: "what the store keeps by itself", meaning: "What must keep a claim before it is granted.", members: []*field{
+	{name: "durability", kind: kindObject, def: "what the store keeps by itself", meaning: "What must keep a claim before it is granted, and an answer's record before the answer is sent.", members: []*field{
 		{
-			name: "replicas", kind: kindInteger, min: 0, max: 0, def: "`0`", refuse: notServed + ": must be 0", inert: "0",
-			meaning: "Replicas that must hold a claim.",
+			name: "replicas", kind: kindInteger, min: 0, max: 5, def: "`0`",
+			meaning: "Replicas of a Redis master that must have acknowledged; with fewer in time the store counts as away. It narrows the window in which a failover forgets, and does not close it ([Redis](redis.md)).",
 			loss:    "A Redis failover may lose an acknowledged claim: a retry then runs again.",
 		},
 		{

@@ -63,6 +63,7 @@ type Rule struct {
 	UpstreamTimeout time.Duration
 	EnvoyRetries    EnvoyRetries // default RetriesOff
 	Recovery        Recovery
+	Durability      Durability
 	Unavailable     Unavailable
 	Mode            Mode // default Enforce
 	// Generation is a digest of everything above: it changes when the rule does.
@@ -196,6 +197,12 @@ type Recovery struct {
 	Lease       time.Duration // default 60s; >= 2*Bridge.Timeout + UpstreamTimeout + ClockSkew + Margin
 	Action      RecoveryAction
 	MaxAttempts int // 1 to 100, default 3
+}
+
+// Durability says what must keep a claim, and everything else that the store
+// acknowledges, before it counts.
+type Durability struct {
+	Replicas int // replicas of the store, 0 to 5, default 0
 }
 
 // Unavailable is what happens while the store is away.

@@ -36,7 +36,7 @@ func (m *Batch) decode(b []byte) error {
 }
 
 // Policy: 1 generation, 2 ttl, 3 tombstone, 4 lease, 5 attempts, 6 recovery,
-// 7 issued, 8 reject repeats.
+// 7 issued, 8 reject repeats, 9 replicas.
 
 func (m *Policy) append(b []byte) []byte {
 	b = appendText(b, 1, m.Generation)
@@ -46,7 +46,8 @@ func (m *Policy) append(b []byte) []byte {
 	b = appendNumber(b, 5, m.MaxAttempts)
 	b = appendNumber(b, 6, m.Recovery)
 	b = appendFlag(b, 7, m.Issued)
-	return appendFlag(b, 8, m.RejectRepeat)
+	b = appendFlag(b, 8, m.RejectRepeat)
+	return appendNumber(b, 9, m.Replicas)
 }
 
 func decodePolicy(b []byte, m *Policy) error {
@@ -68,6 +69,8 @@ func decodePolicy(b []byte, m *Policy) error {
 			return flag(f, &m.Issued)
 		case 8:
 			return flag(f, &m.RejectRepeat)
+		case 9:
+			return number(f, &m.Replicas, maxInt64)
 		}
 		return nil
 	})

@@ -29,6 +29,8 @@ const (
 	// OwnerBytes is the length of an owner: 16 random bytes drawn once per VM
 	// start, then a 64-bit counter, big endian.
 	OwnerBytes = 24
+	// MaxReplicas bounds Policy.Replicas.
+	MaxReplicas = 5
 )
 
 // Kind is what an operation asks of a record.
@@ -91,6 +93,9 @@ type Policy struct {
 	Recovery     Recovery
 	Issued       bool // the rule wants keys issued by the gateway
 	RejectRepeat bool // completed keys answer key-used, without the result
+	// Replicas is how many replicas of the store must hold what an answer says
+	// before it is given; 0 to MaxReplicas.
+	Replicas int64
 }
 
 // Operation is one step on one record.

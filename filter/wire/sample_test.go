@@ -8,7 +8,7 @@ func sampleBatch() *Batch {
 	return &Batch{
 		Namespace: "edge",
 		Policies: []Policy{{Generation: "g1", TTLMS: 86_400_000, TombstoneMS: 1, LeaseMS: 60_000, MaxAttempts: 3,
-			Recovery: Reacquire, Issued: true, RejectRepeat: true}},
+			Recovery: Reacquire, Issued: true, RejectRepeat: true, Replicas: 2}},
 		Ops: []Operation{
 			{Kind: Claim, BudgetMS: 250, Scope: "payments", Principal: "user:u1", Key: "k1",
 				Owner: bytes.Repeat([]byte{1}, OwnerBytes), Fingerprint: sampleFingerprint(1)},
