@@ -48,7 +48,7 @@ build: wasm binaries ## the plugin and the programs (the default)
 
 wasm: $(OUT)/oncewall.wasm ## the plugin
 
-binaries: $(OUT)/oncewall $(OUT)/shop $(OUT)/stack
+binaries: $(OUT)/oncewall $(OUT)/shop $(OUT)/stack $(OUT)/oncewall-host
 
 # Go knows best what has to be built again.
 FORCE:
@@ -70,6 +70,9 @@ $(OUT)/shop: FORCE | $(OUT)
 
 $(OUT)/stack: FORCE | $(OUT)
 	@$(GO) build -trimpath -o $@ ./testenv/stack/cmd/stack
+
+$(OUT)/oncewall-host: FORCE | $(OUT)
+	@$(GO) build -trimpath -o $@ ./testenv/cmd/oncewall-host
 
 $(OUT)/wasmtest: FORCE | $(OUT)
 	@$(GO) build -trimpath -o $@ ./testenv/wasmtest
