@@ -64,6 +64,7 @@ type Options struct {
 	Edge        bool   // a plain Envoy before the gateways, at Gateway+10
 	Inner       bool   // a plain Envoy between gateways and shop, at Gateway+20
 	Bare        bool   // a second listener without the filter in the first gateway, at Gateway+100
+	Model       bool   // the gateways are oncewall-host, the model of Envoy, instead of Envoy; Bare is then a plain Envoy
 	Live        bool   // the gateways watch a file for their listeners, so that SetRules can change the plugin's configuration
 
 	Rules        string // plugin configuration, JSON file; default testenv/stack/shop.json
@@ -116,6 +117,9 @@ func (o Options) withDefaults() (Options, error) {
 	inRange("GATEWAYS", o.Gateways, 4)
 	if o.Bridges > 1 && o.Store == Embedded {
 		fault("BRIDGES %d needs STORE=%s: the embedded store belongs to one bridge", o.Bridges, Cluster)
+	}
+	if o.Model && (o.Live || o.EnvoyPatch != "" || o.Bridges > 1) {
+		fault("a gateway that is no Envoy has no Live, no EnvoyPatch and one bridge")
 	}
 	if len(o.RedisVia) > 0 && o.Store != Cluster {
 		fault("REDIS_VIA needs STORE=%s", Cluster)

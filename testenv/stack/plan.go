@@ -36,7 +36,7 @@ func pickFree(o Options) (Ports, error) {
 func (p Ports) derived(o Options) []int {
 	ports := []int{
 		p.Gateway + bareOffset, p.Gateway + edgeOffset, p.EnvoyAdmin + edgeOffset,
-		p.Gateway + midOffset, p.EnvoyAdmin + midOffset,
+		p.Gateway + midOffset, p.EnvoyAdmin + midOffset, p.EnvoyAdmin + bareOffset,
 	}
 	for i := 1; i < o.Gateways; i++ {
 		ports = append(ports, p.Gateway+i, p.EnvoyAdmin+i)
@@ -87,7 +87,14 @@ func (s *Stack) plan(prog programs) ([]*part, error) {
 		parts = append(parts, s.proxyPart(InnerPart, prog, midOffset, []int{s.ports.Shop}))
 	}
 	for i := range s.opts.Gateways {
-		parts = append(parts, s.gatewayPart(i, prog, bridgeSecret))
+		if s.opts.Model {
+			parts = append(parts, s.modelPart(i, prog, bridgeSecret))
+		} else {
+			parts = append(parts, s.gatewayPart(i, prog, bridgeSecret))
+		}
+	}
+	if s.opts.Model && s.opts.Bare {
+		parts = append(parts, s.proxyPart(bareName, prog, bareOffset, []int{s.ports.Shop}))
 	}
 	if s.opts.Edge {
 		var next []int
@@ -198,7 +205,7 @@ func (s *Stack) envoyPart(name string, prog programs, ports []int, admin int, en
 }
 
 func isEnvoy(part string) bool {
-	return part == EdgePart || part == InnerPart || isGateway(part)
+	return part == EdgePart || part == InnerPart || part == bareName || isGateway(part)
 }
 
 func isGateway(part string) bool { return strings.HasPrefix(part, "gateway") }

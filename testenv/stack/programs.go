@@ -12,7 +12,7 @@ import (
 
 // programs are the files that parts run.
 type programs struct {
-	envoy, bridge, shop, wasm string
+	envoy, bridge, shop, wasm, host string
 }
 
 // findPrograms returns absolute paths. The built ones must be there: nothing is
@@ -24,9 +24,14 @@ func findPrograms(ctx context.Context, o Options) (programs, error) {
 		bridge: filepath.Join(out, "oncewall"),
 		shop:   filepath.Join(out, "shop"),
 		wasm:   filepath.Join(out, "oncewall.wasm"),
+		host:   filepath.Join(out, "oncewall-host"),
+	}
+	needed := []string{p.bridge, p.shop, p.wasm}
+	if o.Model {
+		needed = append(needed, p.host)
 	}
 	var faults []error
-	for _, file := range []string{p.bridge, p.shop, p.wasm} {
+	for _, file := range needed {
 		if _, err := os.Stat(file); err != nil {
 			faults = append(faults, fmt.Errorf("%s is missing: run make", file))
 		}
