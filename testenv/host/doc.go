@@ -26,7 +26,9 @@
 // from it runs before the method returns. An upstream's answer given inside its
 // handler is an event of its own, after the current one. Timers fire only in
 // Advance, in the order of their times. A Host and everything made from it
-// belong to one goroutine at a time.
+// belong to one goroutine at a time; a program that serves real traffic takes
+// one lock around every method, advances by the time that has passed, and wakes
+// for [Host.Next].
 //
 // # Faults of the filter
 //
@@ -67,6 +69,10 @@
 //   - Jitter: backoffs are exactly their base interval.
 //   - Statistics other than the filter's own metrics.
 //
-// The measured facts behind the model are named in its tests; the conformance
-// suite compares it with the real Envoy.
+//   - Capability restrictions, and ABI 0.1.0.
+//   - Whole protobuf messages as properties ("metadata" alone): maps come as
+//     pairs.
+//
+// The measured facts behind the model are named in its tests, whose probe
+// (testdata/probe) runs in Envoy as well.
 package host

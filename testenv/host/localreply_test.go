@@ -13,8 +13,9 @@ import (
 // was no attempt.
 func TestLocalReply(t *testing.T) {
 	s := start(t)
-	q := s.get("rqh=reply:409:my details here:busy,0;rsh=prop:response|code_details,prop:response|flags,prop:upstream|request_attempt_count")
+	q := s.get("rqh=reply:409:my details here:busy,0;rsh=prop:response|code_details,prop:response|flags,prop:upstream|request_attempt_count,prop:response|code")
 	s.saw(`proxy_get_property("response.code_details") = ok "my_details_here"`)
+	s.saw(`proxy_get_property("response.code") = ok "\x99\x01\x00`)
 	s.saw(`proxy_get_property("response.flags") = ok "\x00\x00\x00\x00\x00\x00\x00\x00"`)
 	s.saw(`proxy_get_property("upstream.request_attempt_count") = ok "\x00\x00\x00\x00\x00\x00\x00\x00"`)
 	s.callbacks(then(create, rqh, rsh+", n=3, end=0", rsb+", n=4, end=1")...)
@@ -44,6 +45,17 @@ func TestLocalReplyFromRoot(t *testing.T) {
 	s.saw(`proxy_send_local_response(500, "d", 1 bytes, 0 pairs, -1) = ok`)
 	if q.Done() {
 		t.Fatal("answered")
+	}
+}
+
+// A local reply on a root context replies to nobody, and stops the stream whose
+// callback is running all the same.
+func TestLocalReplyOnRootStopsStream(t *testing.T) {
+	s := start(t)
+	q := s.get("rqh=eff:1,reply:500:d:b,0")
+	s.callbacks(create, rqh)
+	if q.Done() || q.Upstream() != nil {
+		t.Fatalf("%+v", q.Response())
 	}
 }
 

@@ -57,6 +57,13 @@ func TestOtherHeaderStatuses(t *testing.T) {
 	}
 }
 
+// 2 lets a request without a body pass, too: it is continue, not a pause that
+// the body would end.
+func TestContinueAndEndIsContinue(t *testing.T) {
+	s := start(t, allowStop)
+	ended(t, s.get("rqh=2;rsh=2"), 200, "ok", "via_upstream", "-")
+}
+
 // Facts 1.1: after the default pause 300 KB against 64 KiB are no 413; the
 // client is held back, and all of it arrives after the callout.
 func TestPauseAppliesBackPressure(t *testing.T) {
@@ -181,6 +188,33 @@ func TestTrailers(t *testing.T) {
 	ended(t, q, 200, "ok", "via_upstream", "-")
 	if string(q.Upstream().Body) != "b" || !q.Upstream().Trailers.Has("x-sum") {
 		t.Fatalf("%+v", q.Upstream())
+	}
+}
+
+// What was held during a pause that stops everything comes to the filter after
+// it, trailers included.
+func TestTrailersAfterPause(t *testing.T) {
+	s := start(t, upstream(&host.Cluster{HTTP2: true}))
+	q := s.Request(host.Request{Method: "POST", HTTP2: true, Headers: host.H("x-probe", pauseAndCall),
+		Body: []byte("b"), Trailers: host.H("x-sum", "1")})
+	s.callbacks(create, rqh)
+	s.Pending("bridge")[0].Respond(200, nil, nil)
+	s.callbacks(cb, rqb+", n=1, end=0", rqt+", n=1")
+	if up := q.Upstream(); !up.Ended || string(up.Body) != "b" || !up.Trailers.Has("x-sum") {
+		t.Fatalf("%+v", up)
+	}
+}
+
+// The limit itself is still within it.
+func TestBufferLimitIsInclusive(t *testing.T) {
+	for n, status := range map[int]int{1000: 0, 1001: 413} {
+		s := start(t, limit(1000), allowStop)
+		q := s.open("rqh=1;rqb=1")
+		q.Send(make([]byte, n-1), false)
+		q.Send(make([]byte, 1), false)
+		if got := q.Response().Status; got != status {
+			t.Errorf("%d bytes: %d, want %d", n, got, status)
+		}
 	}
 }
 

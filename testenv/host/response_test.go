@@ -72,6 +72,16 @@ func TestBufferedResponseTooLarge(t *testing.T) {
 	ended(t, q, 500, "Internal Server Error", "response_payload_too_large", "-")
 }
 
+// Fact 3: the first chunk alone may exceed the limit: the upstream's is larger.
+func TestFirstChunkTooLarge(t *testing.T) {
+	s := start(t, limit(64<<10), allowStop, silentUpstream)
+	q, up := s.ask("rsh=1;rsb=1")
+	up.SendHeaders(200, nil, false)
+	up.Send(make([]byte, 1_000_000), false)
+	s.callbacks(then(create, rqh, rsh, rsb+", n=1000000, end=0")...)
+	ended(t, q, 500, "Internal Server Error", "response_payload_too_large", "-")
+}
+
 // Fact 3: the same with 2 streams a megabyte through a cap below the limit, and
 // stalls with a cap above it.
 func TestWatermarkNeverFails(t *testing.T) {

@@ -18,7 +18,7 @@ type router struct {
 
 	cluster  *Cluster
 	name     string
-	req      Headers
+	req      *Headers // the stream's own map
 	body     []byte
 	reqTrail Headers
 	reqEnd   bool
@@ -67,7 +67,7 @@ func (r *router) headers(h *Headers, end bool) {
 		return
 	}
 	r.policy(h)
-	r.req = *h
+	r.req = h
 	if end {
 		r.requestEnds()
 	}
@@ -151,13 +151,14 @@ func (r *router) attempt() {
 		r.fail(localReply{status: 503, body: "no healthy upstream", details: "no_healthy_upstream", grpc: -1}, FlagNoHealthyUpstream)
 		return
 	}
-	h := r.req.Clone()
+	// These stay in the stream's own map: the access log sees them.
 	if left := r.left(); left > 0 {
-		h.put("x-envoy-expected-rq-timeout-ms", strconv.FormatInt(left.Milliseconds(), 10))
+		r.req.put("x-envoy-expected-rq-timeout-ms", strconv.FormatInt(left.Milliseconds(), 10))
 	}
 	if r.route.AttemptCount && !r.callout {
-		h.put("x-envoy-attempt-count", strconv.Itoa(r.attempts))
+		r.req.put("x-envoy-attempt-count", strconv.Itoa(r.attempts))
 	}
+	h := r.req.Clone()
 	x := &Exchange{Cluster: r.name, Callout: r.callout, Attempt: r.attempts, Headers: h, h: r.h, c: c, sink: r}
 	r.x = x
 	c.active++
@@ -327,6 +328,9 @@ func (r *router) upstreamReset(x *Exchange, reason ResetReason) {
 		details = "upstream_reset_after_response_started{" + kind.detail + "}"
 	}
 	reply := localReply{status: 503, body: text, details: details, grpc: -1}
+	if reason == ProtocolError {
+		reply.status = 502
+	}
 	if reason == overflow {
 		reply.headers = H("x-envoy-overloaded", "true")
 	}

@@ -85,8 +85,11 @@ func (h *Host) newVM(w *Worker, name string) (*vm, error) {
 	v.mod = mod
 	h.mods = append(h.mods, mod)
 	starts := []string{"_initialize", "main"}
-	if !h.o.Binary.exports["_initialize"] {
+	switch exports := h.o.Binary.exports; {
+	case !exports["_initialize"]:
 		starts = []string{"_start"}
+	case !exports["main"]:
+		starts[1] = "__main_void"
 	}
 	for _, f := range starts {
 		if err := v.start(f); err != nil {
