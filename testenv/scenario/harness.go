@@ -25,7 +25,6 @@ type harnessWorld struct {
 	streams map[string]*harnessStream
 	trace   strings.Builder
 	faults  []error
-	zero    map[string]uint64
 }
 
 type harnessStream struct {

@@ -68,6 +68,14 @@ var plugin = sync.OnceValues(func() (*host.Binary, error) {
 	return host.Compile(context.Background(), wasm, host.CompileOptions{CacheDir: filepath.Join(outDir, "wazero-cache")})
 })
 
+// testName is a story's name with the variant's.
+func testName(s *Story, v *Variant) string {
+	if v.Name == "" {
+		return s.Name
+	}
+	return s.Name + "/" + strings.ReplaceAll(v.Name, " ", "-")
+}
+
 // each runs f for every story of a runner, mode and variant.
 func each(t *testing.T, runner string, f func(t *testing.T, s *Story, flag bool, v *Variant)) {
 	for _, s := range stories(t) {
