@@ -60,16 +60,22 @@
 //
 //   - Bytes on the wire: HTTP/1 and HTTP/2 differ here only in where the end of a
 //     body is seen, in what a reset is called and in hop-by-hop headers.
+//
 //   - Other filters, except the two hooks Earlier and Later; access log formats;
 //     local_reply_config; internal redirects; shadowing; upgrades; metadata frames.
+//
 //   - CEL expressions (expr_create, expr_evaluate, expr_delete), signatures
 //     (verify_signature, sign): a call fails the test.
+//
 //   - Connection pools: a cluster has hosts or none, refuses or not, and a
 //     limit of requests.
+//
 //   - Jitter: backoffs are exactly their base interval.
+//
 //   - Statistics other than the filter's own metrics.
 //
 //   - Capability restrictions, and ABI 0.1.0.
+//
 //   - Whole protobuf messages as properties ("metadata" alone): maps come as
 //     pairs.
 //

@@ -173,7 +173,7 @@ func run(ctx uint32, s *stream, a, raw []string) (st uint32, got string) {
 	case "panic":
 		panic("probe")
 	case "badptr":
-		st = proxyLog(2, ptr(uintptr(0xfffffff0)), 64)
+		st = proxyLog(2, unsafe.Add(ptr(nil), 0xfffffff0), 64)
 	case "ff":
 		st = proxyForeign(sp(a[1]), sn(a[1]), sp(a[2]), sn(a[2]), ptr(&o.at), ptr(&o.n))
 		got = o.text()
