@@ -34,8 +34,9 @@
 //
 // What a filter may not do fails the test by [Options].T or Fail rather than
 // being answered: a pointer outside the memory, a header map type that does not
-// exist, a gRPC call while no gRPC cluster is scripted. [Options].Lenient gives
-// Envoy's status instead. An import that Envoy does not provide fails Compile.
+// exist, continuing what is not paused. [Options].Lenient gives Envoy's status
+// instead. What the model lacks fails the test either way, and an import that
+// Envoy does not provide fails Compile.
 //
 // # What is modelled
 //
@@ -47,8 +48,8 @@
 //     added trailers, buffer limits (413, 500, reset, stall), back-pressure.
 //   - Local replies: through the filter's own callbacks, direct, or reset; gRPC;
 //     what Envoy adds, drops and does not validate.
-//   - The router: attempts, retries (5xx, connect-failure, reset, retriable
-//     headers by x-envoy-retry-on), route, per-try and idle timeouts, response
+//   - The router: attempts, retries (5xx, gateway-error, reset,
+//     connect-failure, refused-stream, retriable-4xx), route, per-try and idle timeouts, response
 //     flags and code details, x-envoy headers.
 //   - HTTP callouts, owned by the root context; synthetic answers; refusals.
 //   - TCP connections through the filter and the TCP proxy ([Worker.Connect]).
@@ -59,7 +60,8 @@
 // # What is not
 //
 //   - Bytes on the wire: HTTP/1 and HTTP/2 differ here only in where the end of a
-//     body is seen, in what a reset is called and in hop-by-hop headers.
+//     body is seen, in the size of chunks, in the buffer limit, in what a reset is
+//     called, in trailers and in hop-by-hop headers.
 //
 //   - Other filters, except the two hooks Earlier and Later; access log formats;
 //     local_reply_config; internal redirects; shadowing; upgrades; metadata frames.
