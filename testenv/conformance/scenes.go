@@ -1,0 +1,6 @@
+package conformance
+
+import "slices"
+
+// Scenarios are all of them.
+var Scenarios = slices.Concat(requestScenes)
