@@ -39,7 +39,7 @@ type Row struct {
 }
 
 // maxEvidence bounds the answers that a wrong row shows.
-const maxEvidence = 5
+const maxEvidence = 10
 
 // evidence picks answers, of each kind at least one as far as there is room.
 func evidence(answers []Answer) []string {
