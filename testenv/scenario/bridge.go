@@ -67,19 +67,21 @@ var faults = map[string]struct{ known, timed bool }{
 
 // bridge is the way to the real bridge, with what may go wrong on it.
 type bridge struct {
-	// serve is the real bridge.
+	// serve is the real bridge, clock the world's clock.
 	serve func(batch []byte, h Lines) bridgeAnswer
+	clock func() time.Duration
 
 	mu       sync.Mutex
 	faults   []fault // newest first
 	held     []func()
-	grants   map[uint64]string // fence: record
-	finished map[string]bool
-	open     map[string]bool // owners whose last word is not acknowledged
+	grants   map[uint64]string        // fence: record
+	finished map[string]time.Duration // record: until when it is known
+	open     map[string]bool          // owners whose last word is not acknowledged
 }
 
-func newBridge(serve func([]byte, Lines) bridgeAnswer) *bridge {
-	return &bridge{serve: serve, grants: map[uint64]string{}, finished: map[string]bool{}, open: map[string]bool{}}
+func newBridge(clock func() time.Duration, serve func([]byte, Lines) bridgeAnswer) *bridge {
+	return &bridge{clock: clock, serve: serve,
+		grants: map[uint64]string{}, finished: map[string]time.Duration{}, open: map[string]bool{}}
 }
 
 // spoil makes f happen from now on; "answers" ends what it is said of.
@@ -182,6 +184,7 @@ func settles(k wire.Kind) bool {
 // work lets the real bridge do its work and notes what became true. told says
 // that the filter will learn of it.
 func (b *bridge) work(body []byte, h Lines, batch *wire.Batch, told bool) bridgeAnswer {
+	began := b.clock()
 	a := b.serve(body, h)
 	var answer wire.Answer
 	if a.status != 200 || wire.DecodeAnswer(bytes.Clone(a.body), &answer) != nil || len(answer.Results) != len(batch.Ops) {
@@ -195,7 +198,8 @@ func (b *bridge) work(body []byte, h Lines, batch *wire.Batch, told bool) bridge
 		case op.Kind == wire.Claim && r.Code == wire.Created:
 			b.grants[r.Fence] = record
 		case (op.Kind == wire.Executed || op.Kind == wire.Complete) && r.Code == wire.OK:
-			b.finished[record] = true
+			life := time.Duration(batch.Policies[op.Policy].TTLMS) * time.Millisecond
+			b.finished[record] = max(b.finished[record], began+life)
 		}
 		if settles(op.Kind) && told && answer.Results[i].Code != wire.Unavailable {
 			delete(b.open, string(op.Owner))
@@ -225,7 +229,7 @@ func (b *bridge) mayRun(r Request) error {
 	if !ok {
 		return fmt.Errorf("%s ran with a fence that nobody was granted", r.Client)
 	}
-	if b.finished[record] {
+	if b.clock() < b.finished[record] {
 		return fmt.Errorf("%s ran although the key is known to be finished", r.Client)
 	}
 	return nil

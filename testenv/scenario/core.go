@@ -39,7 +39,7 @@ func newCore(config []byte, flag bool) (*stage, error) {
 	if w.real, err = newInProcess(); err != nil {
 		return nil, err
 	}
-	w.bridge = newBridge(func(batch []byte, _ Lines) bridgeAnswer { return w.real.serve(w.now, batch) })
+	w.bridge = newBridge(func() time.Duration { return w.now }, func(batch []byte, _ Lines) bridgeAnswer { return w.real.serve(w.now, batch) })
 	w.backend = newBackend(w.bridge)
 	return &stage{w: w, backend: w.backend, bridge: w.bridge}, nil
 }
@@ -66,7 +66,7 @@ func (w *coreWorld) do(e *filter.Effect) {
 		w.call(&e.Call)
 		return
 	case filter.Count:
-		w.counts[e.Metric]++
+		w.counts[e.Metric] += int(max(e.N, 1))
 		return
 	case filter.SetTick:
 		w.tick = time.Duration(e.TickMS) * time.Millisecond

@@ -22,6 +22,7 @@ type envoyWorld struct {
 	town    *Town
 	ctx     context.Context
 	number  int
+	began   time.Time
 	backend *backend
 	bridge  *bridge
 	clients map[string]*envoyClient

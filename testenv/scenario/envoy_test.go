@@ -38,8 +38,7 @@ func TestEnvoy(t *testing.T) {
 				}
 			})
 			for _, s := range told[p] {
-				for i := range s.Variants {
-					v := &s.Variants[i]
+				for _, v := range s.Told(Envoy) {
 					t.Run(testName(s, v), func(t *testing.T) {
 						if err := town.Tell(t.Context(), v); err != nil {
 							t.Error(err)

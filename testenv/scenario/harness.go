@@ -40,7 +40,7 @@ func newHarness(bin *host.Binary, config []byte, flag bool) (*stage, error) {
 	if w.real, err = newInProcess(); err != nil {
 		return nil, err
 	}
-	w.bridge = newBridge(func(batch []byte, _ Lines) bridgeAnswer { return w.real.serve(w.now(), batch) })
+	w.bridge = newBridge(w.now, func(batch []byte, _ Lines) bridgeAnswer { return w.real.serve(w.now(), batch) })
 	w.backend = newBackend(w.bridge)
 	w.h, err = host.New(context.Background(), host.Options{
 		Binary: bin, PluginConfig: config, AllowOnHeadersStopIteration: flag, Start: start, Seed: 1,
@@ -48,9 +48,15 @@ func newHarness(bin *host.Binary, config []byte, flag bool) (*stage, error) {
 		Route: host.Route{Name: "shop", Cluster: upstreamCluster},
 		Fail:  func(err error) { w.faults = append(w.faults, err) },
 		Clusters: map[string]*host.Cluster{
-			upstreamCluster: {Handle: func(x *host.Exchange) { w.backend.arrive(&harnessRequest{x: x, w: w}) }},
+			upstreamCluster: {Handle: func(x *host.Exchange) {
+				if !w.h.Cluster(upstreamCluster).Refuse {
+					w.backend.arrive(&harnessRequest{x: x, w: w})
+				}
+			}},
 			bridgeCluster: {HTTP2: true, Handle: func(x *host.Exchange) {
-				w.bridge.arrive(x.Body, Lines(x.Headers), harnessCall{x})
+				if !w.h.Cluster(bridgeCluster).Refuse {
+					w.bridge.arrive(x.Body, Lines(x.Headers), harnessCall{x})
+				}
 			}},
 		},
 	})

@@ -82,8 +82,8 @@ func (s *stage) finish() error {
 			s.w.leave(name)
 		}
 	}
-	if !s.w.until(hangs, s.bridge.quiet) {
-		return fmt.Errorf("the last word on a claim was not repeated until acknowledged")
+	if err := s.bridgeIsQuiet(); err != nil {
+		return err
 	}
 	if err := s.w.end(); err != nil {
 		return err
@@ -203,6 +203,14 @@ func (s *stage) letGo(backwards bool) { s.bridge.letGo(backwards) }
 func (s *stage) bridgeHas(n int) error {
 	if !s.w.until(hangs, func() bool { return s.bridge.holding() >= n }) || s.bridge.holding() != n {
 		return fmt.Errorf("the bridge holds %d answers", s.bridge.holding())
+	}
+	return nil
+}
+
+// bridgeIsQuiet waits until every last word on a claim is acknowledged.
+func (s *stage) bridgeIsQuiet() error {
+	if !s.w.until(hangs, s.bridge.quiet) {
+		return fmt.Errorf("a last word on a claim was not repeated until acknowledged")
 	}
 	return nil
 }

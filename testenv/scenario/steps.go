@@ -24,7 +24,7 @@ var codes = func() map[string]bool {
 }()
 
 // reserved are words that no client is called.
-var reserved = []string{"upstream", "bridge", "backend", "stats", "wait", "story", "rules", "mode", "runs", "each"}
+var reserved = []string{"upstream", "bridge", "backend", "stats", "wait", "story", "rules", "mode", "runs", "each", "envoy"}
 
 type do = func(*stage) error
 
@@ -132,7 +132,7 @@ func (p *parser) upstream(verb []string, ws []word, colon bool) (do, error) {
 	b := behaviour{kind: ws[0].name}
 	var err error
 	switch b.kind {
-	case "holds", "resets", "closes", "refuses":
+	case "holds", "resets", "refuses":
 		if len(ws) > 1 {
 			return nil, fmt.Errorf("%s takes no more words", b.kind)
 		}
@@ -189,12 +189,14 @@ func (p *parser) bridge(verb []string, ws []word, colon bool) (do, error) {
 		return func(s *stage) error { s.letGo(false); return nil }, nil
 	case v == "lets go backwards" && !colon:
 		return func(s *stage) error { s.letGo(true); return nil }, nil
+	case v == "is quiet" && !colon:
+		return func(s *stage) error { return s.bridgeIsQuiet() }, nil
 	case v == "has" && colon && len(ws) == 1:
 		n, err := strconv.Atoi(ws[0].name)
 		return func(s *stage) error { return s.bridgeHas(n) }, err
 	}
 	if !colon || len(verb) > 1 {
-		return nil, fmt.Errorf("bridge [operations]: fault, bridge has: N, bridge lets go [backwards]")
+		return nil, fmt.Errorf("bridge [operations]: fault, bridge has: N, bridge is quiet, bridge lets go [backwards]")
 	}
 	f := fault{times: -1}
 	if len(verb) == 1 {
@@ -212,6 +214,9 @@ func (p *parser) bridge(verb []string, ws []word, colon bool) (do, error) {
 	}
 	f.kind = names[0]
 	names = names[1:]
+	if f.kind == "refuses" && (f.on != nil || len(names) > 0) {
+		return nil, fmt.Errorf("connections are refused to all operations, until the bridge answers")
+	}
 	if faults[f.kind].timed {
 		if len(names) == 0 {
 			return nil, fmt.Errorf("%s wants a time", f.kind)

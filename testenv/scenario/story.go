@@ -32,12 +32,25 @@ const (
 // Variant is one way through a story.
 type Variant struct {
 	// Name is the value of the story's "each", "" where it has none.
-	Name  string
+	Name string
+	// Short keeps it out of the real Envoy: the story's line "envoy" does not name
+	// it.
+	Short bool
 	Steps []Step
 }
 
 // In reports whether a story is for a runner.
 func (s *Story) In(runner string) bool { return slices.Contains(s.Runs, runner) }
+
+// Told gives the variants that a runner tells: real time is too dear for all.
+func (s *Story) Told(runner string) (vs []*Variant) {
+	for i := range s.Variants {
+		if v := &s.Variants[i]; runner != Envoy || !v.Short {
+			vs = append(vs, v)
+		}
+	}
+	return vs
+}
 
 // Step is one line that does or expects something.
 type Step struct {
@@ -82,6 +95,7 @@ type parser struct {
 	lines    []source // what is not read yet
 	eachName string
 	each     []string
+	envoy    []string        // the variants for the real Envoy; nil: all
 	clients  map[string]bool // of the variant being read
 	faults   []string
 }
@@ -100,7 +114,7 @@ func (p *parser) head() {
 	for ; len(p.lines) > 0; p.lines = p.lines[1:] {
 		l := p.lines[0]
 		word, rest, ok := strings.Cut(l.text, ":")
-		if !ok || !slices.Contains([]string{"story", "rules", "mode", "runs", "each"}, firstWord(word)) {
+		if !ok || !slices.Contains([]string{"story", "rules", "mode", "runs", "each", "envoy"}, firstWord(word)) {
 			break
 		}
 		rest = strings.TrimSpace(rest)
@@ -128,11 +142,16 @@ func (p *parser) head() {
 			}
 		case "each":
 			p.eachName = strings.TrimSpace(strings.TrimPrefix(word, "each"))
-			for _, v := range strings.Split(rest, "|") {
-				p.each = append(p.each, strings.TrimSpace(v))
-			}
+			p.each = alternatives(rest)
 			if p.eachName == "" || slices.Contains(p.each, "") {
 				p.fault(l.line, `each wants a name and values: "each fault: loses | garbage"`)
+			}
+		case "envoy":
+			p.envoy = alternatives(rest)
+			for _, v := range p.envoy {
+				if !slices.Contains(p.each, v) {
+					p.fault(l.line, "%q is none of the values of each", v)
+				}
 			}
 		}
 	}
@@ -143,7 +162,7 @@ func (p *parser) head() {
 
 // variant reads the steps with one value of the each line.
 func (p *parser) variant(value string) {
-	v := Variant{Name: value}
+	v := Variant{Name: value, Short: p.envoy != nil && !slices.Contains(p.envoy, value)}
 	p.clients = map[string]bool{}
 	for _, l := range p.lines {
 		text := l.text
@@ -161,6 +180,13 @@ func (p *parser) variant(value string) {
 		p.fault(1, "a story without steps")
 	}
 	p.story.Variants = append(p.story.Variants, v)
+}
+
+func alternatives(s string) (values []string) {
+	for _, v := range strings.Split(s, "|") {
+		values = append(values, strings.TrimSpace(v))
+	}
+	return values
 }
 
 func firstWord(s string) string {

@@ -89,9 +89,9 @@ func (t *Town) Close() error {
 
 // Tell tells one variant of a story.
 func (t *Town) Tell(ctx context.Context, v *Variant) error {
-	w := &envoyWorld{town: t, ctx: ctx, clients: map[string]*envoyClient{}, number: t.told}
+	w := &envoyWorld{town: t, ctx: ctx, clients: map[string]*envoyClient{}, number: t.told, began: time.Now()}
 	t.told++
-	w.bridge = newBridge(w.serve)
+	w.bridge = newBridge(func() time.Duration { return time.Since(w.began) }, w.serve)
 	w.backend = newBackend(w.bridge)
 	if err := w.loadStats(); err != nil {
 		return err

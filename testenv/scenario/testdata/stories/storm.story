@@ -1,0 +1,23 @@
+story: A storm of repeats costs no callout
+rules: main
+
+upstream: 201 body=done
+a: POST /orders key=k1 body={"a":1}
+a sees: 201 created
+b: as a
+c: as a
+d: as a
+e: as a
+f: as a
+g: as a
+h: as a
+b sees: 201 replayed body=done
+c sees: 201 replayed body=done
+d sees: 201 replayed body=done
+e sees: 201 replayed body=done
+f sees: 201 replayed body=done
+g sees: 201 replayed body=done
+h sees: 201 replayed body=done
+
+backend ran: 1
+stats: callouts=2 replayed=7 replayed_locally=7
