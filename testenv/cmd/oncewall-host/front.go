@@ -70,28 +70,30 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !f.l.call(func() { s = f.l.h.Worker(worker).Request(req); c.begun(s) }) {
 		panic(http.ErrAbortHandler)
 	}
+	var whole atomic.Bool
+	whole.Store(!req.Open)
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
 		if req.Open {
-			f.read(s, r)
+			f.read(s, r, &whole)
 		}
 	}()
 	err = f.write(r.Context(), s, c, writer{w, rc, f.idle})
-	select {
-	case <-read:
-	default:
-		// Nobody needs the rest of the request.
+	if !whole.Load() {
+		// Nobody needs the rest of the request. The connection cannot be used
+		// again, and the host has said so in the response.
 		_ = rc.SetReadDeadline(time.Now().Add(-time.Second))
-		<-read
 	}
+	<-read
 	if err != nil {
 		panic(http.ErrAbortHandler) // closes the connection, or resets the stream
 	}
 }
 
-// read gives the request's body to the host, as fast as the host takes it.
-func (f *front) read(s *host.Stream, r *http.Request) {
+// read gives the request's body to the host, as fast as the host takes it. whole
+// is set before the host hears of the end.
+func (f *front) read(s *host.Stream, r *http.Request, whole *atomic.Bool) {
 	buf := make([]byte, readBytes)
 	for {
 		n, err := r.Body.Read(buf)
@@ -101,6 +103,7 @@ func (f *front) read(s *host.Stream, r *http.Request) {
 		switch {
 		case err == nil:
 		case errors.Is(err, io.EOF):
+			whole.Store(true)
 			f.l.post(func() {
 				if t := fromHTTP(r.Trailer); len(t) > 0 {
 					s.SendTrailers(t)
@@ -132,7 +135,11 @@ func (f *front) write(ctx context.Context, s *host.Stream, c *client, o writer) 
 		}
 		flush := false
 		for _, p := range c.take() {
-			if err := o.write(p); err != nil {
+			err := o.write(p)
+			if err == http.ErrAbortHandler && flush {
+				_ = o.rc.Flush() // what came before the break
+			}
+			if err != nil {
 				f.l.post(s.Reset)
 				return err
 			}

@@ -43,9 +43,14 @@ func requestOf(r *http.Request) (host.Request, error) {
 	out := host.Request{
 		Method: r.Method, Path: pathOf(r), Authority: r.Host, HTTP2: r.ProtoMajor == 2,
 		// The 100 is sent when the body is read; Envoy takes the header away.
-		Headers:       fromHTTP(r.Header, "expect", "upgrade", "http2-settings"),
-		Open:          r.Body != http.NoBody,
+		Headers: fromHTTP(r.Header, "expect", "upgrade", "http2-settings"),
+		// Not 0 means a body, or that only its end will tell.
+		Open:          r.ContentLength != 0,
 		ClientAddress: r.RemoteAddr,
+	}
+	// net/http has taken the line away, and passes on no others.
+	for name := range r.Trailer {
+		out.Headers.Add("trailer", strings.ToLower(name))
 	}
 	if slices.Contains(r.TransferEncoding, "chunked") {
 		out.Headers.Add("transfer-encoding", "chunked")
@@ -85,6 +90,17 @@ func toUpstream(h host.Headers) http.Header {
 			to["User-Agent"] = append(to["User-Agent"], p[1])
 		default:
 			to[name] = append(to[name], p[1])
+		}
+	}
+	return to
+}
+
+// announced are the trailers that a request says it will have, without values.
+func announced(h host.Headers) http.Header {
+	to := http.Header{}
+	for _, line := range h.Values("trailer") {
+		for name := range strings.SplitSeq(line, ",") {
+			to[http.CanonicalHeaderKey(strings.TrimSpace(name))] = nil
 		}
 	}
 	return to

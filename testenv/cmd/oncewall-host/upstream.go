@@ -140,7 +140,7 @@ func (o *outgoing) request() (*http.Request, error) {
 			req.ContentLength = n
 		}
 		if o.u.to.http2 {
-			req.Trailer = http.Header{}
+			req.Trailer = announced(h)
 			o.body.trailer = req.Trailer
 		}
 	} else if !o.u.to.http2 && slices.Contains(resent, req.Method) {
