@@ -137,7 +137,7 @@ func TestUnsettledBatchIsNotReused(t *testing.T) {
 		op.BudgetMS = 100
 		j := &job{arrival: time.Now(), batch: wire.Batch{Namespace: "edge",
 			Policies: []wire.Policy{testPolicy()}, Ops: []wire.Operation{op}}}
-		s.prepare(j)
+		s.prepare(j, false)
 		if _, settled := s.do(j); settled != tc.settled {
 			t.Errorf("%s: settled %v", name, settled)
 		}
@@ -159,7 +159,7 @@ func TestRecycledJobIsEmpty(t *testing.T) {
 		if err := wire.DecodeBatch(j.body, &j.batch); err != nil {
 			t.Fatal(err)
 		}
-		s.prepare(j)
+		s.prepare(j, false)
 		replies, _ := s.do(j)
 		s.finish(j, replies)
 	}

@@ -66,7 +66,12 @@ func (j *job) reset() {
 
 // prepare validates every operation and converts the valid ones. Results of the
 // others are final after it.
-func (s *Server) prepare(j *job) {
+//
+// gone says that the filter has given this batch up, which Envoy tells by a
+// reset. Claims among it are not carried out: after a stall of the bridge they
+// would be granted to owners that have been answered long ago. What settles a
+// claim is carried out all the same.
+func (s *Server) prepare(j *job, gone bool) {
 	n := len(j.batch.Ops)
 	if cap(j.results) < n {
 		j.results = make([]wire.Result, n)
@@ -85,6 +90,10 @@ func (s *Server) prepare(j *job) {
 		}
 		if fault != "" {
 			j.results[i] = wire.Result{Code: wire.Invalid, Text: fault}
+			continue
+		}
+		if gone && (op.Kind == wire.Claim || op.Kind == wire.Issue || op.Kind == wire.Renew) {
+			j.results[i] = wire.Result{Code: wire.Unavailable}
 			continue
 		}
 		converted, refusal := s.convert(j, op)
