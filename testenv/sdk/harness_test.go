@@ -107,6 +107,7 @@ func TestHarness(t *testing.T) {
 		}
 	}
 	runTests(t, p, "http", "receiver", "panics")
+	t.Run("who is refused", func(t *testing.T) { whoIsRefused(t, p.hosts["panics"]) })
 	t.Run("end of a plugin", func(t *testing.T) {
 		h := p.hosts["receiver"]
 		if err := h.Reconfigure([]byte("third")); err != nil {
@@ -137,4 +138,19 @@ func TestHarness(t *testing.T) {
 var onlyEnvoy = []string{
 	"proxy_close_stream", "proxy_on_new_connection", "proxy_on_downstream_data", "proxy_on_upstream_data",
 	"proxy_on_downstream_connection_close", "proxy_on_upstream_connection_close", "proxy_on_memory_allocate",
+}
+
+// whoIsRefused checks which paused streams a panic costs: one in a callout's
+// callback the stream that asked, one in a tick all, and none that has ended.
+func whoIsRefused(t *testing.T, h *host.Host) {
+	waiting := h.Request(host.Request{Path: "/wait"})
+	other := h.Request(host.Request{Path: "/callout"})
+	if other.Response().Status != 500 || waiting.Done() {
+		t.Fatalf("after a callout's panic: the asking stream got %d, the other one ended: %v", other.Response().Status, waiting.Done())
+	}
+	h.Request(host.Request{Path: "/tick"})
+	h.Advance(time.Second)
+	if waiting.Response().Status != 500 {
+		t.Errorf("after a tick's panic: a paused stream got %d, want 500", waiting.Response().Status)
+	}
 }

@@ -80,6 +80,8 @@ func (s *stream) at(callback string) types.Action {
 func (s *stream) OnHttpRequestHeaders(int, bool) types.Action {
 	s.path, _ = proxywasm.GetHttpRequestHeader(":path")
 	switch s.path {
+	case "/wait":
+		return types.ActionPause
 	case "/tick":
 		s.p.tick = true
 		return types.ActionPause
