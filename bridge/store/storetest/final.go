@@ -167,6 +167,13 @@ var finalRows = []row{
 		k.want(say(owner(), f-1, 404), wire.Stale)
 		k.indexed(true)
 	})},
+	{"UNKNOWN: a stale word puts it back into the index", both(func(k *key, say sayFunc, told toldFunc) {
+		o, f := k.granted()
+		k.unknown(o, f)
+		k.h.LoseIndex(k.name)
+		k.want(say(owner(), f-1, 404), wire.Stale)
+		k.indexed(true)
+	})},
 	{"forwarded while the store was away: accepted on absent", func(k *key) {
 		op := k.operation(wire.Complete, owner(), 0)
 		op.Unprotected, op.Status, op.Result = true, 404, []byte("r")

@@ -112,7 +112,9 @@ var issuedRows = []row{
 	{"used: issue: stale, nothing is made new", func(k *key) {
 		k.issue(time.Hour)
 		o, f := k.granted()
+		k.h.LoseIndex(k.name)
 		k.want(k.issue(time.Hour), wire.Stale)
+		k.indexed(true)
 		k.complete(o, f, 201, "r")
 		k.want(k.issue(time.Hour), wire.Stale)
 		k.replays(201, "r")

@@ -154,6 +154,16 @@ var renewRows = []row{
 		k.want(k.renew(o, f+1), wire.Stale)
 		k.want(k.renew(o, 0), wire.Stale)
 	}},
+	{"PROCESSING, UNKNOWN: renew, stale: indexed again", func(k *key) {
+		o, f := k.granted()
+		k.h.LoseIndex(k.name)
+		k.want(k.renew(owner(), f), wire.Stale)
+		k.indexed(true)
+		k.unknown(o, f)
+		k.h.LoseIndex(k.name)
+		k.want(k.renew(o, f), wire.Stale)
+		k.indexed(true)
+	}},
 	{"absent, RELEASED, UNKNOWN, COMPLETED, no body coming: renew: stale", func(k *key) {
 		k.want(k.renew(owner(), 1), wire.Stale)
 		o, f := k.granted()

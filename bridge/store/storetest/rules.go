@@ -188,6 +188,26 @@ var clockRows = []row{
 		k.h.Pass(time.Minute)
 		k.notKept(200)
 	}},
+	{"a lease that starts once more does not outlast its record", func(k *key) {
+		k.policy.TTLMS = 1
+		k.granted()
+		k.h.Pass(59 * time.Second)
+		k.h.SetBack(time.Hour)
+		k.want(k.claim(owner()), wire.InFlight)
+		k.h.Pass(time.Minute - time.Millisecond)
+		k.want(k.claim(owner()), wire.InFlight)
+	}},
+	{"nor its answer", func(k *key) {
+		k.policy.TTLMS, k.policy.LeaseMS = 1, 1000
+		o, f := k.granted()
+		k.executed(o, f, 200)
+		k.h.SetBack(time.Minute)
+		k.policy.LeaseMS = time.Hour.Milliseconds()
+		k.want(k.claim(owner()), wire.InFlight)
+		k.h.Pass(time.Hour - time.Millisecond)
+		k.want(k.claim(owner()), wire.InFlight)
+		k.want(k.complete(o, f, 200, "r"), wire.OK)
+	}},
 	{"no body is coming, whatever the clock says", func(k *key) {
 		o, f := k.granted()
 		k.noResult(o, f, 200)

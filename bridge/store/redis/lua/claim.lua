@@ -68,8 +68,17 @@ end
 -- starts once more on the clock that is there now.
 if r.ca > now + skew and not over(r) then
   r.ca, r.le, age = now, now + p.lease * 1000, 0
-  redis.pcall('HSET', K, 'ca', int(r.ca), 'le', int(r.le))
-  if r.st ~= 'E' then touch(r) end
+  -- No lease outlasts the record. PEXPIRE comes first, as it passes when memory
+  -- is full.
+  if r.st == 'E' then
+    r.ex = math.max(r.ex, r.le)
+    redis.call('PEXPIRE', K, int(math.max(ms(r.ex - now) + p.tomb, 1)))
+    redis.pcall('HSET', K, 'ca', int(r.ca), 'le', int(r.le), 'ex', int(r.ex))
+  else
+    redis.call('PEXPIRE', K, int(math.max(unresolved(r, p), 1)))
+    redis.pcall('HSET', K, 'ca', int(r.ca), 'le', int(r.le))
+    touch(r)
+  end
 end
 local retry = math.min(math.max(r.le - now, 0), p.lease * 1000)
 

@@ -60,7 +60,10 @@ if r.st == 'P' then
   return {STALE}
 end
 
-if fence < r.fe and not current and not success then return {STALE} end
+if fence < r.fe and not current and not success then
+  if r.st == 'U' then touch(r) end
+  return {STALE}
+end
 local restored = r.st == 'U' and 0 or 1
 become()
 return {OK, restored}

@@ -12,6 +12,7 @@ if not r.st then
   r.st, r.po, r.kx = 'I', ARGV[1], now + life * 1000
   save(r, life, true)
 elseif r.st ~= 'I' then
+  if r.st == 'P' or r.st == 'U' then touch(r) end
   return {STALE}
 end
 return {ISSUED, math.max(r.kx - now, 0)}

@@ -7,7 +7,10 @@
 
 local owner, fence, caller = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local r = load()
-if (r.st ~= 'P' and r.st ~= 'E') or r.ow ~= owner or r.fe ~= fence or over(r) then return {STALE} end
+if (r.st ~= 'P' and r.st ~= 'E') or r.ow ~= owner or r.fe ~= fence or over(r) then
+  if r.st == 'P' or r.st == 'U' then touch(r) end
+  return {STALE}
+end
 
 local p = stricter(r, caller)
 r.le = math.max(r.le, now + p.lease * 1000)
