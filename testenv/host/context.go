@@ -32,8 +32,11 @@ type fctx struct {
 	// bufferingReq and bufferingResp say that the filter answered the last body
 	// callback with 1: the body it sees is the buffered one.
 	bufferingReq, bufferingResp bool
-	end                         bool // the last callback's end_of_stream
-	logging                     bool // in proxy_on_log
+	// staleReq and staleResp say that it answered with 2 or 3: the body it sees is
+	// a chunk that is gone.
+	staleReq, staleResp bool
+	end                 bool // the last callback's end_of_stream
+	logging             bool // in proxy_on_log
 	// failed and refused: the VM trapped, and the 503 for it was sent.
 	failed, refused bool
 

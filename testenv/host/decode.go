@@ -25,10 +25,11 @@ func (d *decoder) filterData(b *buffer, end bool) dataStatus {
 			return dataStopAndBuffer
 		}
 	}
-	x.reqBody, x.end = b, end
+	x.reqBody, x.end, x.staleReq = b, end, false
 	v, _ := x.buffer(requestBody)
 	st := x.body("proxy_on_request_body", len(v.b), end)
 	x.bufferingReq = st == dataStopAndBuffer
+	x.staleReq = st == dataStopAndWatermark || st == dataStopNoBuffer
 	if st == dataContinue {
 		x.reqBody = nil
 	}

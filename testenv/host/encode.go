@@ -39,10 +39,11 @@ func (e *encoder) filterData(b *buffer, end bool) dataStatus {
 			return dataStopAndBuffer
 		}
 	}
-	x.respBody, x.end = b, end
+	x.respBody, x.end, x.staleResp = b, end, false
 	v, _ := x.buffer(responseBody)
 	st := x.body("proxy_on_response_body", len(v.b), end)
 	x.bufferingResp = st == dataStopAndBuffer
+	x.staleResp = st == dataStopAndWatermark || st == dataStopNoBuffer
 	if st == dataContinue {
 		x.respBody = nil
 	}
@@ -82,7 +83,7 @@ func (e *encoder) nextHeaders(end bool) {
 		s.response.Closed = true
 	}
 	h := m.Clone()
-	h.Del(":status")
+	h.delPseudo()
 	s.response.Status = s.status
 	bodiless := slices.Contains([]int{204, 304}, s.status) || s.status < 200
 	switch {

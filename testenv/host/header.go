@@ -102,6 +102,13 @@ func (h *Headers) Del(name string) {
 	*h = kept
 }
 
+// delPseudo removes the names that begin with a colon.
+func (h *Headers) delPseudo() {
+	for len(*h) > 0 && strings.HasPrefix((*h)[0][0], ":") {
+		*h = (*h)[1:]
+	}
+}
+
 func (h *Headers) insert(name, value string) {
 	p := [2]string{name, value}
 	if !strings.HasPrefix(name, ":") {

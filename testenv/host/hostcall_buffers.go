@@ -86,6 +86,15 @@ func (x *fctx) buffer(t bufferType) (bufferView, bool) {
 	return bufferView{}, true // call_data
 }
 
+// view is the buffer of parameter 0, as it is now.
+func (c *call) view() (bufferView, bool) {
+	x, t := c.ctx(), bufferType(c.u32(0))
+	if t == requestBody && x.staleReq || t == responseBody && x.staleResp {
+		c.misuse("the chunk of a callback that has returned 2 or 3: Envoy reads memory that it has freed")
+	}
+	return x.buffer(t)
+}
+
 // getBufferBytes is proxy_get_buffer_bytes: a part of a buffer.
 //
 //	in   buffer type, start, length
@@ -106,7 +115,7 @@ func getBufferBytes(c *call) Status {
 	}
 	start, length := uint64(c.u32(1)), uint64(c.u32(2))
 	c.show("%s, %d, %d", name, start, length)
-	v, ok := c.ctx().buffer(bufferType(c.u32(0)))
+	v, ok := c.view()
 	if !ok {
 		return StatusNotFound
 	}
@@ -130,7 +139,7 @@ func getBufferStatus(c *call) Status {
 		return StatusBadArgument
 	}
 	c.show("%s", name)
-	v, ok := c.ctx().buffer(bufferType(c.u32(0)))
+	v, ok := c.view()
 	if !ok {
 		return StatusNotFound
 	}
@@ -144,6 +153,7 @@ func getBufferStatus(c *call) Status {
 //	in   buffer type, start, length, address and size of the bytes
 //
 //	start 0, length 0                 before what is there
+//	start 0, length < the buffer's    instead of its first bytes
 //	start 0, length >= the buffer's   instead of it
 //	start >= the buffer's length      behind it
 //
@@ -158,7 +168,7 @@ func setBufferBytes(c *call) Status {
 	}
 	start, length, data := int(c.u32(1)), int(c.u32(2)), []byte(c.str(3))
 	c.show("%s, %d, %d, %d bytes", name, start, length, len(data))
-	v, ok := c.ctx().buffer(bufferType(c.u32(0)))
+	v, ok := c.view()
 	if !ok {
 		return StatusNotFound
 	}
@@ -170,7 +180,9 @@ func setBufferBytes(c *call) Status {
 		v.in.replace(append(data, v.in.b...))
 	case start == 0 && length >= len(v.b):
 		v.in.replace(data)
-	case start >= len(v.b) && start > 0:
+	case start == 0:
+		v.in.replace(append(data, v.in.b[length:]...))
+	case start >= len(v.b):
 		v.in.add(data)
 	default:
 		return StatusBadArgument

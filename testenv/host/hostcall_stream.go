@@ -57,7 +57,7 @@ func continueStream(c *call) Status {
 		}
 		c.vm.after = append(c.vm.after, p.proceed)
 	}
-	x.reqHeaders, x.reqBody, x.reqTrailers = nil, nil, nil
+	x.reqHeaders, x.reqBody, x.reqTrailers, x.staleReq = nil, nil, nil, false
 	return StatusOK
 }
 

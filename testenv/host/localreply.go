@@ -27,7 +27,7 @@ func (s *Stream) localReply(r localReply) {
 	} else if s.enc.running > 0 {
 		s.enc.aborted = true
 	}
-	s.details = r.details
+	s.details, s.detailed = r.details, true
 	switch {
 	case s.respHeaders == nil && s.dec.running > 0:
 		if s.respHeld == nil {
@@ -77,6 +77,7 @@ func (s *Stream) build(r localReply) (Headers, string) {
 	for _, p := range r.headers {
 		h.Add(p[0], p[1])
 	}
+	h.put(":status", strconv.Itoa(r.status))
 	if s.grpc {
 		h.put(":status", "200")
 		h.put("content-type", "application/grpc")

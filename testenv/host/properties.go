@@ -186,7 +186,7 @@ func (s *Stream) responseAttributes() map[string]any {
 	if s.status != 0 {
 		m["code"] = int64(s.status)
 	}
-	if s.details != "" {
+	if s.detailed || s.details != "" {
 		m["code_details"] = s.details
 	}
 	m["headers"] = headerTree{}
@@ -203,10 +203,16 @@ func (s *Stream) responseAttributes() map[string]any {
 func (s *Stream) upstreamAttributes() map[string]any {
 	m := map[string]any{"request_attempt_count": uint64(s.attempts)}
 	if s.attempts > 0 {
-		m["cx_pool_ready_duration"] = time.Duration(0)
 		if c := s.h.o.Clusters[s.h.o.Route.Cluster]; c != nil && !c.NoHosts {
-			m["address"] = "127.0.0.1:8090"
-			m["port"] = int64(8090)
+			m["cx_pool_ready_duration"] = time.Duration(0)
+			m["transport_failure_reason"] = ""
+			if c.Refuse {
+				m["transport_failure_reason"] = "delayed connect error: Connection refused"
+			}
+			if !s.router.overflowed {
+				m["address"] = "127.0.0.1:8090"
+				m["port"] = int64(8090)
+			}
 		}
 	}
 	return m

@@ -33,6 +33,7 @@ type router struct {
 	backoff         *timer
 	started         bool // response headers have been passed on
 	over            bool
+	overflowed      bool // the circuit breaker refused the last attempt
 
 	unread int // the response is not read now
 	inbox  []func()
@@ -145,6 +146,7 @@ func (r *router) requestEnds() {
 // attempt sends the request to the cluster, once more perhaps.
 func (r *router) attempt() {
 	r.attempts++
+	r.overflowed = false
 	r.owner.attempted(r.attempts)
 	c := r.cluster
 	if c.NoHosts {
@@ -164,6 +166,7 @@ func (r *router) attempt() {
 	c.active++
 	if c.active > orDefault(c.MaxRequests, 1024) {
 		x.leave(true)
+		r.overflowed = true
 		r.upstreamReset(x, overflow)
 		return
 	}

@@ -46,6 +46,7 @@ type Stream struct {
 	router            *router
 	attempts          int
 	details           string
+	detailed          bool // there are details, empty ones perhaps
 	flags             Flags
 	status            int // response code of stream info; 0: none yet
 	state             map[string][]byte
@@ -124,7 +125,7 @@ func (s *Stream) requestHeaders(r Request) Headers {
 	if r.Body != nil && !r.Open && r.Trailers == nil && !h.Has("content-length") && !h.Has("transfer-encoding") {
 		h.Add("content-length", strconv.Itoa(len(r.Body)))
 	}
-	for _, name := range []string{"connection", "keep-alive", "proxy-connection", "x-envoy-internal",
+	for _, name := range []string{"connection", "keep-alive", "proxy-connection", "transfer-encoding", "x-envoy-internal",
 		"x-envoy-expected-rq-timeout-ms", "x-forwarded-client-cert"} {
 		h.Del(name)
 	}
@@ -132,10 +133,12 @@ func (s *Stream) requestHeaders(r Request) Headers {
 		h.Del("x-envoy-original-path")
 		h.Del("x-envoy-decorator-operation")
 		h.Add("x-forwarded-for", s.clientHost())
-		h.Set("x-envoy-external-address", s.clientHost())
 	}
 	if !h.Has("x-forwarded-proto") {
 		h.Add("x-forwarded-proto", or(r.Scheme, "http"))
+	}
+	if s.h.o.UseRemoteAddress {
+		h.Set("x-envoy-external-address", s.clientHost())
 	}
 	if !h.Has("x-request-id") || s.h.o.UseRemoteAddress {
 		h.Set("x-request-id", s.h.uuid())
