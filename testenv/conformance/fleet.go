@@ -312,6 +312,16 @@ func (f *fleet) readAccess() {
 	}
 }
 
+// dead reports whether Envoy has ended by itself.
+func (f *fleet) dead() bool {
+	select {
+	case <-f.ended:
+		return true
+	default:
+		return false
+	}
+}
+
 // close ends Envoy, by its own process id, and every socket.
 func (f *fleet) close() {
 	if f.cmd != nil && f.cmd.Process != nil {

@@ -18,6 +18,7 @@ type h1 struct {
 	conn     net.Conn
 	w        *writer
 	msg      message
+	client   bool
 	head1    bool // the request is HEAD: its response has no body
 	chunked  bool // what we send is
 	answered bool // a server has answered all
@@ -30,7 +31,7 @@ func dialH1(l *lab, addr string, r host.Request) (*h1, error) {
 		return nil, err
 	}
 	l.owns(conn)
-	x := &h1{l: l, conn: conn, w: newWriter(conn), head1: r.Method == "HEAD"}
+	x := &h1{l: l, conn: conn, w: newWriter(conn), client: true, head1: r.Method == "HEAD"}
 	path := r.Path
 	if path == "" {
 		path = "/"
@@ -270,6 +271,6 @@ func (x *h1) trailers(h host.Headers) {
 
 // reset closes the connection, once what was sent is on its way.
 func (x *h1) reset(host.ResetReason) {
-	x.finished(true)
+	x.l.do(func() { x.answered, x.msg.broken = true, x.msg.broken || x.client })
 	x.w.finally(func() { _ = x.conn.Close() })
 }

@@ -271,6 +271,9 @@ func (s *h2) trailers(h host.Headers) { s.out <- func() { s.writeHeaders(h, true
 // reset is RST_STREAM, or the end of the connection where the reason says so.
 func (s *h2) reset(reason host.ResetReason) {
 	code := http2.ErrCodeCancel
+	if s.c.cluster == "" {
+		s.c.l.do(func() { s.msg.broken = true })
+	}
 	switch reason {
 	case host.ConnectionTermination:
 		s.out <- func() { _ = s.c.conn.Close() }

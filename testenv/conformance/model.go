@@ -44,7 +44,7 @@ func newModel(ctx context.Context, bin *host.Binary, sc *Scenario) (*model, erro
 	}
 	if s.Deny {
 		o.Earlier = func(host.Headers) *host.Reply {
-			return &host.Reply{Status: 403, Body: "RBAC: access denied", Details: "rbac_access_denied_matched_policy[none]", Flags: host.FlagUnauthorized}
+			return &host.Reply{Status: 403, Body: "RBAC: access denied", Details: "rbac_access_denied_matched_policy[none]"}
 		}
 	}
 	if s.Abort != 0 {
@@ -103,6 +103,7 @@ func (m *model) until(cond func() bool) bool {
 func (m *model) pass(d time.Duration)            { m.h.Advance(d) }
 func (m *model) reconfigure(config string) error { return m.h.Reconfigure([]byte(config)) }
 func (m *model) drained()                        { m.h.Drain() }
+func (m *model) settle()                         {}
 func (m *model) finish()                         { m.h.Close() }
 
 func (m *model) metric(kind, name string) string {
@@ -121,11 +122,7 @@ func (m *model) access(id int) (string, bool) {
 	if b, ok := s.FilterState("wasm.decision"); ok {
 		decision = string(b)
 	}
-	details := s.Details()
-	if details == "" {
-		details = "-"
-	}
-	return fmt.Sprintf("%d %s %s %s", s.Code(), strings.ReplaceAll(details, " ", "_"), s.Flags(), decision), s.Done()
+	return fmt.Sprintf("%d %s %s %s", s.Code(), strings.ReplaceAll(s.Details(), " ", "_"), s.Flags(), decision), s.Done()
 }
 
 // modelClient is a client of the host.

@@ -123,6 +123,17 @@ func (r *real) access(id int) (string, bool) {
 	return r.f.access[r.sc.Name][key], ok
 }
 
+// settle waits until the log has been silent for a while: the last callback's
+// operations follow it there.
+func (r *real) settle() {
+	n := -1
+	r.poll(func() bool {
+		before := n
+		n = len(r.trace())
+		return n == before
+	})
+}
+
 func (r *real) finish() { r.l.close() }
 
 var _ = fmt.Sprint

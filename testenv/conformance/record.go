@@ -36,6 +36,7 @@ func play(sc *Scenario, w world) *Record {
 		}()
 		sc.Play(s)
 	}()
+	w.settle()
 	r := &Record{}
 	r.add("story", append(s.notes, end)...)
 	r.add("trace", normalTrace(sc, w.trace())...)
@@ -43,12 +44,12 @@ func play(sc *Scenario, w world) *Record {
 		r.add(fmt.Sprintf("client %d", i), clientFacts(c)...)
 		if m := c.wire.got(); m.ended || m.broken {
 			line, ok := w.access(i)
-			r.add(fmt.Sprintf("access log %d", i), fmt.Sprintf("%t %s", ok, line))
+			r.add(fmt.Sprintf("access log %d", i), fmt.Sprintf("%t %s", ok, strings.ReplaceAll(line, "  ", " - ")))
 		}
 	}
 	for _, name := range sortedNames(sc.Setup.clusters()) {
 		for i, x := range w.exchanges(sc.cluster(name)) {
-			r.add(fmt.Sprintf("%s %d", name, i), upstreamFacts(sc, name, x.got())...)
+			r.add(fmt.Sprintf("%s %d", name, i), upstreamFacts(sc, name, i, x.got())...)
 		}
 	}
 	w.finish()
@@ -78,8 +79,17 @@ func clientFacts(c *Client) []string {
 }
 
 // upstreamFacts is what a server was sent.
-func upstreamFacts(sc *Scenario, cluster string, m message) []string {
+func upstreamFacts(sc *Scenario, cluster string, nth int, m message) []string {
 	c := sc.Setup.clusters()[cluster]
+	if left := "x-envoy-expected-rq-timeout-ms"; nth > 0 && m.headers.Has(left) {
+		// What a retry has left depends on how long the tries before it took.
+		m.headers = m.headers.Clone()
+		for i := range m.headers {
+			if m.headers[i][0] == left {
+				m.headers[i][1] = "<left>"
+			}
+		}
+	}
 	facts := fields(m.headers, func(name string) bool {
 		// The wire of HTTP/1 has no scheme, and its framing is not the filter's.
 		return !c.HTTP2 && (name == ":scheme" || name == "transfer-encoding")

@@ -117,6 +117,9 @@ func runVersion(ctx context.Context, o Options, version, wasm string, bin *host.
 			ours.add("fault of the filter", m.failed.Error())
 		}
 		theirs := play(sc, newReal(f, sc))
+		if f.dead() {
+			return r, fmt.Errorf("%s: envoy ended:\n%s", sc.Name, f.logTail())
+		}
 		if o.Verbose {
 			fmt.Fprintf(o.Out, "== %s\n-- host\n%s-- envoy %s\n%s", sc.Name, ours.Text(), version, theirs.Text())
 		}
@@ -146,14 +149,26 @@ func (o Options) selected(version string) []*Scenario {
 	return some
 }
 
+// maxShown bounds the unexplained differences of one scenario that are printed:
+// one that went another way differs in everything behind.
+const maxShown = 12
+
 // Report prints the results: facts agreed of facts compared, and every
 // difference.
 func Report(w io.Writer, results []Result) (ok bool) {
 	ok = true
 	for _, r := range results {
 		fmt.Fprintf(w, "%s: %d/%d facts agree\n", r.Version, r.Agreed, r.Compared())
+		shown := map[string]int{}
 		for _, d := range r.Surprise {
-			fmt.Fprintf(w, "  unexplained: %s\n", d)
+			if shown[d.Scenario]++; shown[d.Scenario] <= maxShown {
+				fmt.Fprintf(w, "  unexplained: %s\n", d)
+			}
+		}
+		for _, name := range sortedNames(shown) {
+			if n := shown[name] - maxShown; n > 0 {
+				fmt.Fprintf(w, "  unexplained: %s, %d more\n", name, n)
+			}
 		}
 		for _, d := range r.Known {
 			fmt.Fprintf(w, "  explained: %s\n", d)

@@ -67,9 +67,9 @@ var requestScenes = []Scenario{{
 }, {
 	Name: "request-too-large", Short: true,
 	Fact:  "1.1: with the flag, a body buffered beyond the limit is 413 through the response callbacks",
-	Setup: Setup{StreamWindow: 65535, AllowStop: true},
+	Setup: Setup{BufferLimit: 64 << 10, AllowStop: true},
 	Play: func(s *Stage) {
-		c := s.Open(Request{Script: "rqh=1;rqb=1;rsh=prop:response|code_details", Open: true, HTTP2: true})
+		c := s.Open(Request{Script: "rqh=1;rqb=1;rsh=prop:response|code_details", Open: true})
 		for n := range 5 {
 			c.Send(strings.Repeat("x", 15_000), false)
 			s.Saw("rqb", n+1)

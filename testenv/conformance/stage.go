@@ -38,6 +38,8 @@ type world interface {
 	metric(kind, name string) string
 	// access gives the access log's line of a client, and whether it is there.
 	access(id int) (string, bool)
+	// settle waits until nothing more happens by itself.
+	settle()
 	finish()
 }
 
