@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -61,11 +62,19 @@ func startEnvoy(t *testing.T, upstream, echo string, listeners ...obj) *envoy {
 		"--log-level", "warning", "--component-log-level", "wasm:trace")
 	cmd.Stderr = log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
+	started, ended := make(chan error), make(chan struct{})
+	go func() {
+		runtime.LockOSThread() // the signal is sent when the starting thread ends
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			cmd.Wait()
+		}
+		close(ended)
+	}()
+	if err := <-started; err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan struct{})
-	go func() { cmd.Wait(); close(ended) }()
 	t.Cleanup(func() {
 		cmd.Process.Kill()
 		<-ended

@@ -24,8 +24,7 @@ func (*plugin) NewHttpContext(uint32) types.HttpContext { return &stream{} }
 
 type stream struct {
 	types.DefaultHttpContext
-	path     string
-	answered bool
+	path string
 }
 
 // must ends the callback where a call fails: the adapter answers with 500.
