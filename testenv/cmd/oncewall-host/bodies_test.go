@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	bigBytes = 192 << 20
+	bigBytes = 64 << 20
 	// mostBytes is more than the tool and the kernel's sockets may hold of one
 	// body.
-	mostBytes = 48 << 20
+	mostBytes = 24 << 20
 )
 
 func wait(t *testing.T, what string, c <-chan struct{}) {
@@ -37,20 +37,34 @@ func (c *counted) Read(b []byte) (int, error) {
 	if c.at == c.n {
 		return 0, io.EOF
 	}
-	n := int(min(int64(len(b)), c.n-c.at))
-	for i := range n {
-		b[i] = byte((c.at + int64(i)) % 251)
-	}
+	at := c.at % int64(len(pattern)/2)
+	n := copy(b[:min(int64(len(b)), c.n-c.at)], pattern[at:])
 	c.at += int64(n)
 	c.read.Add(int64(n))
 	return n, nil
 }
+
+// pattern repeats itself after 251 bytes, a length that fits no buffer.
+var pattern = func() []byte {
+	b := make([]byte, 2*251*256)
+	for i := range b {
+		b[i] = byte(i % 251)
+	}
+	return b
+}()
 
 // sum is the hash of all of it.
 func sum(r io.Reader) string {
 	h := sha256.New()
 	n, err := io.Copy(h, r)
 	return fmt.Sprintf("%d bytes %x %v", n, h.Sum(nil), err)
+}
+
+// patient is a client without a time limit of its own.
+func patient(t *testing.T, http2 bool) *http.Client {
+	c := testClient(t, http2)
+	c.Timeout = 0
+	return c
 }
 
 // still waits until a counter has stopped, and returns it.
@@ -83,7 +97,7 @@ func TestLargeBodies(t *testing.T) {
 				<-read
 				got <- sum(r.Body)
 			}))
-			g := plain(t, c.scheme+"://"+addr)
+			g := plain(t, c.scheme+"://"+addr, "--route-timeout", "0")
 			body := &counted{n: bigBytes}
 			r, err := http.NewRequest("POST", g.url+"/elsewhere", body)
 			if err != nil {
@@ -92,7 +106,7 @@ func TestLargeBodies(t *testing.T) {
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
-				if resp, err := testClient(t, c.http2).Do(r); err == nil {
+				if resp, err := patient(t, c.http2).Do(r); err == nil {
 					resp.Body.Close()
 				}
 			}()
@@ -108,8 +122,8 @@ func TestLargeBodies(t *testing.T) {
 		t.Run("response "+c.name, func(t *testing.T) {
 			body := &counted{n: bigBytes}
 			addr := backend(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.Copy(w, body) }))
-			g := plain(t, c.scheme+"://"+addr)
-			resp, err := testClient(t, c.http2).Do(get(t, g.url+"/elsewhere"))
+			g := plain(t, c.scheme+"://"+addr, "--route-timeout", "0")
+			resp, err := patient(t, c.http2).Do(get(t, g.url+"/elsewhere"))
 			if err != nil {
 				t.Fatal(err)
 			}
