@@ -259,6 +259,7 @@ func TestInvalidOperations(t *testing.T) {
 		"tombstone":         {policy: func(p *wire.Policy) { p.TombstoneMS = 8761 * 3600 * 1000 }, text: "max_tombstone_ttl"},
 		"attempts 0":        {policy: func(p *wire.Policy) { p.MaxAttempts = 0 }, text: "max_attempts 0"},
 		"attempts":          {policy: func(p *wire.Policy) { p.MaxAttempts = 101 }, text: "max_attempts 101"},
+		"replicas":          {policy: func(p *wire.Policy) { p.Replicas = 6 }, text: "policy replicas 6: must be 0 to 5"},
 		"recovery":          {policy: func(p *wire.Policy) { p.Recovery = 4 }, text: "recovery 4"},
 		"policy generation": {policy: func(p *wire.Policy) { p.Generation = strings.Repeat("g", 129) }, text: "generation: 129 bytes"},
 	} {

@@ -96,6 +96,8 @@ func (s *Server) checkPolicy(p *wire.Policy) string {
 		return fmt.Sprintf("policy tombstone_ttl %dms: must be 0 to max_tombstone_ttl %s", p.TombstoneMS, s.cfg.MaxTombstone)
 	case p.MaxAttempts < 1 || p.MaxAttempts > maxAttempts:
 		return fmt.Sprintf("policy max_attempts %d: must be 1 to %d", p.MaxAttempts, maxAttempts)
+	case p.Replicas < 0 || p.Replicas > wire.MaxReplicas:
+		return fmt.Sprintf("policy replicas %d: must be 0 to %d", p.Replicas, wire.MaxReplicas)
 	case p.Recovery < wire.Hold || p.Recovery > wire.Reacquire:
 		return fmt.Sprintf("policy recovery %d: must be %d to %d", p.Recovery, wire.Hold, wire.Reacquire)
 	}

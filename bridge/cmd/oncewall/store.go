@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/oncewall/oncewall/bridge/config"
+	"github.com/oncewall/oncewall/bridge/server"
 	"github.com/oncewall/oncewall/bridge/store"
 	"github.com/oncewall/oncewall/bridge/store/redis"
 )
@@ -18,8 +19,12 @@ const openWait = 2 * time.Second
 // configuration allows that with --dev alone.
 func openStore(ctx context.Context, cfg *config.Config, log *slog.Logger) (store.Store, error) {
 	if cfg.Redis == nil {
-		log.Warn("embedded store: every record is lost when this process ends")
-		return redis.Embedded(redis.EmbeddedConfig{})
+		log.Warn("embedded store: every record is lost when this process ends; nothing is replicated, so durability.replicas counts as satisfied")
+		return redis.Embedded(redis.EmbeddedConfig{
+			ClockOffset:  cfg.ClockOffset,
+			ClockSkew:    cfg.ClockSkew,
+			ClaimTimeout: server.MaxBudget,
+		})
 	}
 	mode, err := redis.ParseMode(string(cfg.Redis.Mode))
 	if err != nil {
@@ -42,6 +47,7 @@ func openStore(ctx context.Context, cfg *config.Config, log *slog.Logger) (store
 		TLS:              tlsConfig,
 		DialTimeout:      cfg.Redis.DialTimeout,
 		ClockSkew:        cfg.ClockSkew,
+		ClaimTimeout:     server.MaxBudget,
 		Via:              cfg.Redis.Via,
 	})
 }

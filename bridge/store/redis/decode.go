@@ -59,22 +59,32 @@ func (a *answer) bytes(i int) []byte {
 	return v
 }
 
-func decode(res rueidis.RedisResult) store.Reply {
+// A duty is what an answer still owes before it may be given.
+type duty struct {
+	acks    int  // replicas that must hold what it says
+	granted bool // the claim was granted by this very step
+}
+
+func decode(res rueidis.RedisResult) (store.Reply, duty) {
 	items, err := res.ToArray()
 	if err != nil {
-		return unavailable(err)
+		return unavailable(err), duty{}
 	}
 	a := answer{items: items}
+	var d duty
 	r := store.Reply{Code: wire.Code(a.int(0))}
 	switch r.Code {
 	case wire.OK:
 		r.Restored = a.int(1) == 1
 		r.Lease = a.micros(2)
+		d.acks = int(a.int(3))
 	case wire.Created:
 		r.Fence = uint64(a.int(1))
 		r.Lease = a.micros(2)
 		r.Attempt = uint32(a.int(3))
 		r.Takeover = a.int(4) == 1
+		d.granted = a.int(5) == 1
+		d.acks = int(a.int(6))
 	case wire.Replayed, wire.KeyUsed, wire.ResponseNotKept:
 		r.Status = uint16(a.int(1))
 		r.Age = a.micros(2)
@@ -82,6 +92,7 @@ func decode(res rueidis.RedisResult) store.Reply {
 		if r.Code == wire.Replayed {
 			r.Result = a.bytes(4)
 		}
+		d.acks = int(a.int(5))
 	case wire.InFlight, wire.OutcomeUnknown:
 		r.RetryAfter = a.micros(1)
 		r.Age = a.micros(2)
@@ -94,7 +105,7 @@ func decode(res rueidis.RedisResult) store.Reply {
 		a.bad = true
 	}
 	if a.bad {
-		return unavailable(errAnswer)
+		return unavailable(errAnswer), duty{}
 	}
-	return r
+	return r, d
 }

@@ -10,11 +10,12 @@ import (
 	"github.com/oncewall/oncewall/filter/wire"
 )
 
-// A group is what one Do asks of one node.
+// A group is what one Do asks of one node under one number of replicas.
 type group struct {
-	node  *node
-	idx   []int // into the operations, ascending
-	waves []batch
+	node     *node
+	replicas int64
+	idx      []int // into the operations, ascending
+	waves    []batch
 }
 
 // A batch is one pipeline: requests, and the operations that they stand for.
@@ -23,18 +24,24 @@ type batch struct {
 	requests []request
 }
 
-// part answers a batch.
+// part answers some operations.
 type part struct {
 	idx     []int
 	replies []store.Reply
 }
 
+func (p *part) add(i int, r store.Reply) {
+	p.idx = append(p.idx, i)
+	p.replies = append(p.replies, r)
+}
+
 // Do carries out ops, each node's as one pipeline (an operation that must see
-// an earlier one's answer goes in a second). It returns at ctx's end at the
-// latest: what has not been answered by then carries ErrUnavailable, and a node
-// that was merely slow may still carry it out. While a node is away its
-// operations are repeated until ctx or the last of their deadlines ends, so one
-// of the two must be set.
+// an earlier one's answer goes in a second), those that replicas must
+// acknowledge in pipelines of their own. It returns at ctx's end at the latest:
+// what has not been answered by then carries ErrUnavailable, and a node that was
+// merely slow may still carry it out. While a node is away its operations are
+// repeated until ctx or the last of their deadlines ends, so one of the two must
+// be set.
 func (s *Store) Do(ctx context.Context, ops []store.Operation) []store.Reply {
 	replies := make([]store.Reply, len(ops))
 	client, err := s.connection()
@@ -45,33 +52,32 @@ func (s *Store) Do(ctx context.Context, ops []store.Operation) []store.Reply {
 		return replies
 	}
 	groups := s.group(ops, replies)
-	total := 0
 	e := encoder{skew: s.skew, marker: s.marker, spare: make([]string, 0, maxArgs*len(ops))}
-	for i := range groups {
-		groups[i].waves = e.waves(ops, groups[i].idx)
-		total += len(groups[i].waves)
-	}
 	// The channel holds every part, so that a group whose answer comes after Do
 	// has returned ends all the same.
-	parts := make(chan part, total)
-	for _, g := range groups {
-		if g.node.waiting.Add(1) > maxWaiting {
-			g.node.waiting.Add(-1)
-			for _, b := range g.waves {
-				parts <- fail(b.idx, errBusy)
-			}
+	parts := make(chan part, len(ops))
+	left := 0
+	for i := range groups {
+		g := &groups[i]
+		g.waves = e.waves(ops, g.idx)
+		left += len(g.idx)
+		waiting := g.node.load.of(g.replicas)
+		if waiting.Add(1) > maxWaiting {
+			waiting.Add(-1)
+			parts <- fail(g.idx, errBusy)
 			continue
 		}
 		go func() {
-			defer g.node.waiting.Add(-1)
+			defer waiting.Add(-1)
 			for _, b := range g.waves {
-				parts <- s.pipeline(ctx, client, b)
+				s.pipeline(ctx, client, b, g.replicas, parts)
 			}
 		}()
 	}
-	for range total {
+	for left > 0 {
 		select {
 		case p := <-parts:
+			left -= len(p.idx)
 			p.into(replies)
 		case <-ctx.Done():
 			s.finish(parts, groups, replies)
@@ -138,28 +144,38 @@ next:
 			continue
 		}
 		n := l.of[bucket(ops[i].Name)]
+		replicas := ops[i].Policy.Replicas
+		if s.embedded {
+			replicas = 0
+		}
 		for g := range groups {
-			if groups[g].node == n {
+			if groups[g].node == n && groups[g].replicas == replicas {
 				groups[g].idx = append(groups[g].idx, i)
 				continue next
 			}
 		}
-		groups = append(groups, group{node: n, idx: append(make([]int, 0, len(ops)-i), i)})
+		groups = append(groups, group{node: n, replicas: replicas, idx: append(make([]int, 0, len(ops)-i), i)})
 	}
 	return groups
 }
 
-// pipeline sends a batch to its node and waits for the answers.
-func (s *Store) pipeline(ctx context.Context, c rueidis.Client, b batch) part {
-	p := part{idx: b.idx, replies: make([]store.Reply, len(b.idx))}
+// pipeline sends a batch to its node and hands on its answers.
+func (s *Store) pipeline(ctx context.Context, c rueidis.Client, b batch, replicas int64, parts chan<- part) {
 	ctx, cancel := b.bound(ctx)
 	defer cancel()
-	all := make([]int, len(b.requests))
-	for i := range all {
-		all[i] = i
+	if replicas > 0 {
+		s.acknowledge(ctx, c, b, debts(len(b.requests), int(replicas)), parts)
+		return
 	}
-	if unknown := s.send(ctx, c, b, all, false, &p); len(unknown) > 0 {
-		s.send(ctx, c, b, unknown, true, &p)
+	var p part
+	at := make([]int, len(b.requests))
+	for i := range at {
+		at[i] = i
+	}
+	unknown, owed := s.send(ctx, c, b, at, false, &p)
+	if len(unknown) > 0 {
+		_, more := s.send(ctx, c, b, unknown, true, &p)
+		owed = append(owed, more...)
 	}
 	for i := range p.replies {
 		if p.replies[i].Err != nil {
@@ -167,35 +183,46 @@ func (s *Store) pipeline(ctx context.Context, c rueidis.Client, b batch) part {
 			break
 		}
 	}
-	return p
+	if len(p.idx) > 0 {
+		parts <- p
+	}
+	s.acknowledge(ctx, c, b, owed, parts)
 }
 
-// send sends the requests at, unless their deadline has passed, and returns
-// those whose script the node does not know.
-func (s *Store) send(ctx context.Context, c rueidis.Client, b batch, at []int, whole bool, p *part) (unknown []int) {
+// send sends the requests at, unless their deadline has passed, and adds their
+// answers to p. It returns those whose script the node does not know, and those
+// whose record wants replicas although the caller's rule does not.
+func (s *Store) send(ctx context.Context, c rueidis.Client, b batch, at []int, whole bool, p *part) (unknown []int, owed []debt) {
 	commands := make(rueidis.Commands, 0, len(at))
 	sent := make([]int, 0, len(at))
 	now := time.Now()
 	for _, i := range at {
 		r := &b.requests[i]
-		if !r.deadline.IsZero() && !now.Before(r.deadline) {
-			p.replies[i].Err = errPassed
+		if r.late(now) {
+			p.add(b.idx[i], store.Reply{Err: errPassed})
 			continue
 		}
 		commands = append(commands, r.command(c, whole))
 		sent = append(sent, i)
 	}
 	if len(commands) == 0 {
-		return nil
+		return nil, nil
 	}
+	s.commands.Add(uint64(len(commands)))
 	for j, res := range c.DoMulti(ctx, commands...) {
+		i := sent[j]
 		if !whole && noScript(res) {
-			unknown = append(unknown, sent[j])
+			unknown = append(unknown, i)
 			continue
 		}
-		p.replies[sent[j]] = decode(res)
+		reply, d := decode(res)
+		if d.acks > 0 && !s.embedded {
+			owed = append(owed, debt{at: i, acks: d.acks, granted: d.granted})
+			continue
+		}
+		p.add(b.idx[i], reply)
 	}
-	return unknown
+	return unknown, owed
 }
 
 // bound ends ctx with the last deadline of the batch, so that the client, which

@@ -23,6 +23,7 @@ const (
 func valid(op *store.Operation) bool {
 	if op.Kind < wire.Issue || op.Kind > wire.Renew ||
 		op.Policy == nil || op.Policy.Recovery > wire.Reacquire ||
+		op.Policy.Replicas < 0 || op.Policy.Replicas > wire.MaxReplicas ||
 		op.Fence > maxFence || len(op.Fingerprint) > maxFingerprint {
 		return false
 	}
@@ -36,11 +37,15 @@ func valid(op *store.Operation) bool {
 // operation: a node that hangs may still be owed it when the caller has long
 // taken its buffers back.
 type request struct {
+	kind                  wire.Kind
 	script                *script
+	bucket                int
 	record, result, index string
 	args                  []string
 	deadline              time.Time
 }
+
+func (r *request) late(now time.Time) bool { return !r.deadline.IsZero() && !now.Before(r.deadline) }
 
 // command builds the command: by the script's digest, or with its whole text.
 // All are retryable, because every step may be repeated by its owner.
@@ -64,7 +69,8 @@ type encoder struct {
 }
 
 func (e *encoder) request(op *store.Operation) request {
-	r := request{script: scripts[op.Kind], deadline: op.Deadline}
+	r := request{kind: op.Kind, script: scripts[op.Kind], deadline: op.Deadline}
+	r.bucket = bucket(op.Name)
 	r.record, r.result, r.index = keys(op.Name)
 	if cap(e.spare)-len(e.spare) < maxArgs {
 		e.spare = make([]string, 0, 32*maxArgs)
@@ -97,7 +103,7 @@ func (e *encoder) args(a []string, op *store.Operation) []string {
 	case wire.Unknown:
 		return append(a, string(op.Fingerprint))
 	case wire.Release:
-		return append(a, e.marker)
+		return append(a, e.marker, "")
 	}
 	return a
 }
@@ -105,6 +111,14 @@ func (e *encoder) args(a []string, op *store.Operation) []string {
 func status(s uint16) string { return strconv.FormatUint(uint64(s), 10) }
 
 func millis(d time.Duration) string { return strconv.FormatInt(max(d.Milliseconds(), 1), 10) }
+
+// undo is the release of the grant that the claim r was given.
+func (r *request) undo(fence uint64, marker string) request {
+	u := *r
+	u.kind, u.script = wire.Release, scripts[wire.Release]
+	u.args = []string{r.args[0], strconv.FormatUint(fence, 10), r.args[1], marker, "1"}
+	return u
+}
 
 // pack writes a policy as the prelude reads it.
 func (e *encoder) pack(p *wire.Policy) string {
@@ -115,13 +129,18 @@ func (e *encoder) pack(p *wire.Policy) string {
 	for _, n := range [...]int64{p.TTLMS, p.TombstoneMS, p.LeaseMS, p.MaxAttempts, int64(p.Recovery)} {
 		b = append(strconv.AppendInt(b, max(n, 0), 10), ':')
 	}
-	for _, set := range [...]bool{p.Issued, p.RejectRepeat} {
-		if set {
-			b = append(b, "1:"...)
-		} else {
-			b = append(b, "0:"...)
-		}
+	b = append(b, digit(p.Issued), ':', digit(p.RejectRepeat))
+	if p.Replicas > 0 {
+		b = strconv.AppendInt(b, p.Replicas, 10)
 	}
+	b = append(b, ':')
 	e.policy, e.text = p, string(append(b, p.Generation...))
 	return e.text
+}
+
+func digit(set bool) byte {
+	if set {
+		return '1'
+	}
+	return '0'
 }

@@ -13,7 +13,7 @@ import (
 
 const (
 	refreshEvery = 5 * time.Second
-	// maxWaiting bounds the pipelines that wait for one node, so that a node
+	// maxWaiting bounds the pipelines of one kind that wait for one node, so that a node
 	// which hangs does not hold ever more memory. It is well above what a bridge
 	// needs: one pipeline carries a whole batch's operations for the node.
 	maxWaiting = 512
@@ -22,9 +22,21 @@ const (
 // A node is one master, as far as this process knows.
 type node struct {
 	id      string
-	address string        // for messages
-	bucket  int           // one of its buckets; -1: stands for slots without a master
-	waiting *atomic.Int32 // pipelines that have not answered; outlives a layout
+	address string // for messages
+	bucket  int    // one of its buckets; -1: stands for slots without a master
+	load    *load
+}
+
+// load counts a node's pipelines that have not answered; it outlives a layout.
+// Those that wait for replicas count apart, so that a lame replica never takes
+// the node from anyone else.
+type load struct{ plain, acked atomic.Int32 }
+
+func (l *load) of(replicas int64) *atomic.Int32 {
+	if replicas > 0 {
+		return &l.acked
+	}
+	return &l.plain
 }
 
 // layout is a guess at which master holds which bucket. It only decides which
@@ -36,7 +48,7 @@ type layout struct {
 }
 
 func oneNode() *layout {
-	n := &node{id: "master", address: "master", waiting: new(atomic.Int32)}
+	n := &node{id: "master", address: "master", load: new(load)}
 	l := &layout{nodes: []*node{n}}
 	for b := range l.of {
 		l.of[b] = n
@@ -44,16 +56,16 @@ func oneNode() *layout {
 	return l
 }
 
-// learn asks the cluster for its slots. Nodes that old knew keep their counts.
+// learn asks the cluster for its slots. Nodes that old knew keep their load.
 func learn(ctx context.Context, c rueidis.Client, old *layout) (*layout, error) {
 	ranges, err := c.Do(ctx, c.B().ClusterSlots().Build()).ToArray()
 	if err != nil {
 		return nil, fmt.Errorf("redis: cluster slots: %w", err)
 	}
 	var owner [16384]*node
-	counts := map[string]*atomic.Int32{}
+	loads := map[string]*load{}
 	for _, n := range old.nodes {
-		counts[n.id] = n.waiting
+		loads[n.id] = n.load
 	}
 	seen := map[string]*node{}
 	for _, r := range ranges {
@@ -73,9 +85,9 @@ func learn(ctx context.Context, c rueidis.Client, old *layout) (*layout, error) 
 			host, _ := master[0].ToString()
 			port, _ := master[1].AsInt64()
 			address := net.JoinHostPort(host, strconv.FormatInt(port, 10))
-			n = &node{id: id, address: address, bucket: -1, waiting: counts[id]}
-			if n.waiting == nil {
-				n.waiting = new(atomic.Int32)
+			n = &node{id: id, address: address, bucket: -1, load: loads[id]}
+			if n.load == nil {
+				n.load = new(load)
 			}
 			seen[id] = n
 		}
@@ -84,7 +96,7 @@ func learn(ctx context.Context, c rueidis.Client, old *layout) (*layout, error) 
 		}
 	}
 	l := &layout{}
-	none := &node{id: "slots without a master", bucket: -1, waiting: new(atomic.Int32)}
+	none := &node{id: "slots without a master", bucket: -1, load: new(load)}
 	lacking := false
 	for b := range l.of {
 		n := owner[slot(b)]

@@ -27,6 +27,9 @@ type Store struct {
 	// embedded says that the store cannot evict and cannot be asked about it.
 	embedded bool
 
+	// commands counts what was handed to the client; see Commands.
+	commands atomic.Uint64
+
 	client atomic.Pointer[connected]
 	fault  atomic.Pointer[error] // why there is no client yet
 	layout atomic.Pointer[layout]
@@ -91,7 +94,10 @@ func (c *Config) option() rueidis.ClientOption {
 		AlwaysPipelining:  true,
 		RingScaleEachConn: 8,
 		PipelineMultiplex: -1,
-		ClusterOption:     rueidis.ClusterOption{ShardsRefreshInterval: refreshEvery},
+		// Connections on which WAIT blocks, for each node.
+		BlockingPoolSize:    maxAckConns,
+		BlockingPoolCleanup: time.Minute,
+		ClusterOption:       rueidis.ClusterOption{ShardsRefreshInterval: refreshEvery},
 		// A hundred 256 KiB results a second fit through these; the library's own
 		// half a megabyte each way and connection is more than that needs.
 		ReadBufferEachConn:  128 << 10,
@@ -230,6 +236,14 @@ func (s *Store) serve(ctx context.Context, c rueidis.Client, first chan struct{}
 		}
 	}
 }
+
+// Commands is how many commands operations have cost since the store was opened.
+// What the client library repeats by itself is not in it.
+func (s *Store) Commands() uint64 { return s.commands.Load() }
+
+// Replicated reports whether replicas can acknowledge at all. Where it is false
+// Policy.Replicas counts as satisfied.
+func (s *Store) Replicated() bool { return !s.embedded }
 
 // Close ends the connections. Operations under way answer ErrUnavailable.
 func (s *Store) Close() {

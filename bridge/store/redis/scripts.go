@@ -23,6 +23,8 @@ var (
 	unknownLua string
 	//go:embed lua/renew.lua
 	renewLua string
+	//go:embed lua/sweep.lua
+	sweepLua string
 )
 
 // A script is sent by its digest; a node that does not know it answers NOSCRIPT
@@ -46,3 +48,5 @@ var scripts = func() (s [wire.Renew + 1]*script) {
 	s[wire.Renew] = newScript(renewLua)
 	return s
 }()
+
+var sweepScript = newScript(sweepLua)

@@ -1,9 +1,9 @@
 -- claim: become the owner of a key, or learn why not.
 --
 -- ARGV 1 owner, 2 policy, 3 fingerprint ('' is not tested), 4 clock skew (us)
--- returns {CREATED, fence, lease left (us), attempt, takeover 0|1}
---      or {REPLAYED, status, age (us), life left (us), result}
---      or {USED | NOTKEPT, status, age, life left}
+-- returns {CREATED, fence, lease left (us), attempt, takeover 0|1, granted now 0|1, acks}
+--      or {REPLAYED, status, age (us), life left (us), result, acks}
+--      or {USED | NOTKEPT, status, age, life left, '', acks}
 --      or {INFLIGHT | UNKNOWN, retry after (us), age}; 0: no honest value exists
 --      or {REUSED, the record's fingerprint} or {EXPIRED} {STALE} {LAPSED}
 --
@@ -19,10 +19,11 @@ local function grant(attempts, maybe, fresh)
   r.st, r.ow, r.ca, r.le, r.po = 'P', owner, now, now + p.lease * 1000, pack(p)
   r.at, r.mb = attempts, maybe
   r.nw, r.ns, r.hd, r.sc, r.ex = nil, nil, nil, nil, 0
+  r.un = p.acks > 0 and '1' or nil
   if fp ~= '' then r.fp = fp end
   save(r, unresolved(r, p), fresh)
   index(r)
-  return {CREATED, r.fe, r.le - now, attempts, maybe and 1 or 0}
+  return {CREATED, r.fe, r.le - now, attempts, maybe and 1 or 0, 1, acks(p)}
 end
 
 if not r.st then
@@ -46,10 +47,10 @@ local age = math.max(now - r.ca, 0)
 
 if r.st == 'C' then
   local left = r.ex - now
-  if p.rej then return {USED, tonumber(r.sc), age, left} end
+  if p.rej then return {USED, tonumber(r.sc), age, left, '', acks(p)} end
   local result = redis.call('GET', R)
-  if result then return {REPLAYED, tonumber(r.sc), age, left, result} end
-  return {NOTKEPT, tonumber(r.sc), age, left}
+  if result then return {REPLAYED, tonumber(r.sc), age, left, result, acks(p)} end
+  return {NOTKEPT, tonumber(r.sc), age, left, '', acks(p)}
 end
 
 if r.st == 'I' then
@@ -84,19 +85,22 @@ local retry = math.min(math.max(r.le - now, 0), p.lease * 1000)
 
 if r.st == 'E' then
   if not over(r) then return {INFLIGHT, retry, age} end
-  return {NOTKEPT, tonumber(r.sc), age, r.ex - now}
+  return {NOTKEPT, tonumber(r.sc), age, r.ex - now, '', acks(p)}
 end
 
 -- P or U
 local mine = r.st == 'P' and r.ow == owner
 if mine or not over(r) then
   if mine and over(r) then return {LAPSED} end
-  if mine then return {CREATED, r.fe, r.le - now, r.at, r.mb and 1 or 0} end
+  if mine then
+    if r.un then redis.call('HDEL', K, 'un') end
+    return {CREATED, r.fe, r.le - now, r.at, r.mb and 1 or 0, 0, acks(p)}
+  end
   return {r.st == 'P' and INFLIGHT or UNKNOWN, retry, age}
 end
 if r.nw then
   seal(r, p)
-  return {NOTKEPT, tonumber(r.sc), age, r.ex - now}
+  return {NOTKEPT, tonumber(r.sc), age, r.ex - now, '', acks(p)}
 end
 if p.rec == 3 and not r.hd and (p.max == 0 or r.at < p.max) then
   return grant(r.at + 1, '1')

@@ -3,7 +3,7 @@
 -- ARGV 1 owner, 2 fence (0: not known), 3 policy, 4 fingerprint ('': not known),
 --      5 'E' executed or 'C' complete, 6 status, 7 '1' when a result still
 --      follows an executed, 8 the result, an envelope ('': not kept)
--- returns {OK, restored 0|1} or {STALE}
+-- returns {OK, restored 0|1, 0, acks} or {STALE}
 --
 -- An older owner's success on a live claim is noted there, and the key is never
 -- granted again. On anything that is not live it is the final word itself.
@@ -42,7 +42,7 @@ if final(r) then
       redis.call('HDEL', K, 'le')
     end
   end
-  return {OK, 0}
+  return {OK, 0, 0, acks(p)}
 end
 
 local current = me and (fence == r.fe or fence == 0)
@@ -50,7 +50,7 @@ local current = me and (fence == r.fe or fence == 0)
 if r.st == 'P' then
   if current or fence > r.fe then
     become()
-    return {OK, 0}
+    return {OK, 0, 0, acks(p)}
   end
   if success and not r.nw then
     redis.call('HDEL', K, 'nw')
@@ -66,4 +66,4 @@ if fence < r.fe and not current and not success then
 end
 local restored = r.st == 'U' and 0 or 1
 become()
-return {OK, restored}
+return {OK, restored, 0, acks(p)}

@@ -29,8 +29,9 @@ local EXPIRED, UNKNOWN, NOTKEPT, STALE, LAPSED, ISSUED = 7, 8, 9, 12, 13, 14
 --   ca claimed_at, us                     le lease_end, us; 0: over, whatever the clock says
 --   f1 f2 f3 fingerprint                  at attempts     mb an earlier fence may have run
 --   nw ns noted owner and its status      hd held         sc status of the answer
+--   un the grant may be undone: replicas are awaited, and its owner has not asked again
 --   ex expires_at, us (E and C)           kx end of an issued key's life, us
-local TEXTS = {'st', 'ow', 'po', 'f1', 'f2', 'f3', 'mb', 'nw', 'ns', 'hd', 'sc'}
+local TEXTS = {'st', 'ow', 'po', 'f1', 'f2', 'f3', 'mb', 'nw', 'ns', 'hd', 'sc', 'un'}
 local NUMBERS = {'fe', 'ca', 'le', 'at', 'ex', 'kx'}
 
 local function int(n) return string.format('%.0f', n) end
@@ -83,22 +84,32 @@ local function unindex() redis.call('ZREM', IDX, member()) end
 -- worth failing for, and it does when memory is full.
 local function touch(r) redis.pcall('ZADD', IDX, int(r.le), member()) end
 
--- A policy is text: ttl:tombstone:lease (ms) :attempts:recovery:issued:reject:generation
+-- A policy is text: ttl:tombstone:lease (ms) :attempts:recovery:issued:reject:generation.
+-- After reject comes a second digit, the replicas, where there are any.
 local function policy(s)
-  local ttl, tomb, lease, max, rec, iss, rej, gen =
-    string.match(s, '^(%d+):(%d+):(%d+):(%d+):(%d):(%d):(%d):(.*)$')
+  local ttl, tomb, lease, max, rec, iss, rej, acks, gen =
+    string.match(s, '^(%d+):(%d+):(%d+):(%d+):(%d):(%d):(%d)(%d?):(.*)$')
   return {ttl = tonumber(ttl), tomb = tonumber(tomb), lease = tonumber(lease),
-    max = tonumber(max), rec = tonumber(rec), iss = iss == '1', rej = rej == '1', gen = gen, text = s}
+    max = tonumber(max), rec = tonumber(rec), iss = iss == '1', rej = rej == '1',
+    acks = tonumber(acks) or 0, gen = gen, text = s}
 end
 
 local function pack(p)
   if p.text then return p.text end
   return int(p.ttl) .. ':' .. int(p.tomb) .. ':' .. int(p.lease) .. ':' .. int(p.max) .. ':' ..
-    int(p.rec) .. ':' .. (p.iss and '1' or '0') .. ':' .. (p.rej and '1' or '0') .. ':' .. p.gen
+    int(p.rec) .. ':' .. (p.iss and '1' or '0') .. ':' .. (p.rej and '1' or '0') ..
+    (p.acks > 0 and int(p.acks) or '') .. ':' .. p.gen
+end
+
+-- acks ends an answer that must be acknowledged by replicas: how many. Where
+-- none have to, it adds nothing.
+local function acks(p)
+  if p.acks > 0 then return p.acks end
 end
 
 -- stricter is the policy that holds between the record's and a caller's: longer
--- lives, fewer attempts (0 is none set), hold before probe before reacquire.
+-- lives, fewer attempts (0 is none set), hold before probe before reacquire, more
+-- replicas.
 local function stricter(r, caller)
   local c = policy(caller)
   if not r.po or r.po == caller then return c end
@@ -108,6 +119,7 @@ local function stricter(r, caller)
   if p.max == 0 or (c.max > 0 and c.max < p.max) then p.max = c.max end
   p.rec = math.min(p.rec, c.rec)
   p.iss, p.rej = p.iss or c.iss, p.rej or c.rej
+  p.acks = math.max(p.acks, c.acks)
   return p
 end
 
@@ -127,7 +139,7 @@ end
 local function settle(r, p)
   r.ex = math.max(now + p.ttl * 1000, r.kx, r.le)
   r.po = pack(p)
-  r.at, r.mb, r.nw, r.ns, r.hd = 0, nil, nil, nil, nil
+  r.at, r.mb, r.nw, r.ns, r.hd, r.un = 0, nil, nil, nil, nil, nil
   return ms(r.ex - now) + p.tomb
 end
 

@@ -1,15 +1,19 @@
 -- release: proof that nothing was executed under this owner.
 --
--- ARGV 1 owner, 2 fence (0: not known), 3 policy, 4 life of a released marker (ms)
--- returns {OK}
+-- ARGV 1 owner, 2 fence (0: not known), 3 policy, 4 life of a released marker (ms),
+--      5 '1' to undo a grant that too few replicas hold
+-- returns {OK}, or {STALE} where a grant is not undone
 --
 -- A released key leaves a marker for a while, found or not, so that a late claim
 -- of the same owner cannot win it. After a take-over an earlier fence may have
 -- run, and the key goes back to unknown instead of free.
+-- The bridge undoes what it granted and could not answer. Its owner may have
+-- claimed once more meanwhile, elsewhere and with success: then it must not.
 -- Run again it finds its own marker and changes nothing.
 
 local owner, fence, caller, marker = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
 local r = load()
+if ARGV[5] == '1' and not r.un then return {STALE} end
 local p = stricter(r, caller)
 
 if not r.st then

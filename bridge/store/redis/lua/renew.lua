@@ -1,7 +1,7 @@
 -- renew: the owner's stream still lives; its lease starts again from now.
 --
 -- ARGV 1 owner, 2 fence, 3 policy
--- returns {OK, 0, lease left (us)} or {STALE}: not the owner any more, or too late
+-- returns {OK, 0, lease left (us), acks} or {STALE}: not the owner any more, or too late
 --
 -- Run again it only moves the end of the lease once more.
 
@@ -24,4 +24,4 @@ else
   redis.call('PEXPIRE', K, int(unresolved(r, p)))
   index(r)
 end
-return {OK, 0, r.le - now}
+return {OK, 0, r.le - now, acks(p)}

@@ -1,7 +1,7 @@
 -- unknown: the request was forwarded and no complete answer came.
 --
 -- ARGV 1 owner, 2 fence (0: not known), 3 policy, 4 fingerprint ('': not known)
--- returns {OK, restored 0|1} or {STALE}
+-- returns {OK, restored 0|1, 0, acks} or {STALE}
 --
 -- On a record that was lost or fell back behind this owner's fence it makes the
 -- record again; an issued key's is then held, since what else was lost with it
@@ -13,9 +13,9 @@ local r = load()
 local me = r.ow == owner
 local p = stricter(r, caller)
 
-if final(r) then return {me and OK or STALE, 0} end
+if final(r) then return {me and OK or STALE, 0, 0, acks(p)} end
 if r.st == 'P' or r.st == 'U' then touch(r) end
-if r.st == 'U' then return {me and OK or STALE, 0} end
+if r.st == 'U' then return {me and OK or STALE, 0, 0, acks(p)} end
 
 local current = me and (fence == r.fe or fence == 0)
 if r.st and not current and fence <= r.fe then return {STALE} end
@@ -23,7 +23,7 @@ if r.st and not current and fence <= r.fe then return {STALE} end
 if r.nw then
   r.fe = math.max(r.fe, fence)
   seal(r, p)
-  return {OK, 0}
+  return {OK, 0, 0, acks(p)}
 end
 
 local restored = 0
@@ -35,7 +35,7 @@ if not (r.st == 'P' and current) then
   if p.iss then r.hd = '1' end
   if fp ~= '' then r.fp = fp end
 end
-r.st, r.po = 'U', pack(p)
+r.st, r.po, r.un = 'U', pack(p), nil
 save(r, unresolved(r, p)) -- begins with DEL, hence passes when memory is full
 index(r)
-return {OK, restored}
+return {OK, restored, 0, acks(p)}
