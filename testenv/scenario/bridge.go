@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -74,14 +75,17 @@ type bridge struct {
 	mu       sync.Mutex
 	faults   []fault // newest first
 	held     []func()
-	grants   map[uint64]string        // fence: record
-	finished map[string]time.Duration // record: until when it is known
+	grants   map[uint64][]record      // by fence: each record has fences of its own
+	finished map[record]time.Duration // until when it is known
 	open     map[string]bool          // owners whose last word is not acknowledged
 }
 
+// record names a record as the filter does.
+type record struct{ scope, principal, key string }
+
 func newBridge(clock func() time.Duration, serve func([]byte, Lines) bridgeAnswer) *bridge {
 	return &bridge{clock: clock, serve: serve,
-		grants: map[uint64]string{}, finished: map[string]time.Duration{}, open: map[string]bool{}}
+		grants: map[uint64][]record{}, finished: map[record]time.Duration{}, open: map[string]bool{}}
 }
 
 // spoil makes f happen from now on; "answers" ends what it is said of.
@@ -193,10 +197,10 @@ func (b *bridge) work(body []byte, h Lines, batch *wire.Batch, told bool) bridge
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for i, op := range batch.Ops {
-		record := op.Scope + "\x00" + op.Principal + "\x00" + op.Key
+		record := record{op.Scope, op.Principal, op.Key}
 		switch r := &answer.Results[i]; {
 		case op.Kind == wire.Claim && r.Code == wire.Created:
-			b.grants[r.Fence] = record
+			b.grants[r.Fence] = append(b.grants[r.Fence], record)
 		case (op.Kind == wire.Executed || op.Kind == wire.Complete) && r.Code == wire.OK:
 			life := time.Duration(batch.Policies[op.Policy].TTLMS) * time.Millisecond
 			b.finished[record] = max(b.finished[record], began+life)
@@ -225,14 +229,27 @@ func (b *bridge) mayRun(r Request) error {
 	if err != nil {
 		return fmt.Errorf("%s ran with the fence %q", r.Client, fence)
 	}
-	record, ok := b.grants[n]
-	if !ok {
-		return fmt.Errorf("%s ran with a fence that nobody was granted", r.Client)
+	granted, live := false, false
+	for _, record := range b.grants[n] {
+		if record.of(r) {
+			granted = true
+			live = live || b.clock() >= b.finished[record]
+		}
 	}
-	if b.clock() < b.finished[record] {
+	switch {
+	case !granted:
+		return fmt.Errorf("%s ran with a fence that it was not granted", r.Client)
+	case !live:
 		return fmt.Errorf("%s ran although the key is known to be finished", r.Client)
 	}
 	return nil
+}
+
+// of reports whether a request may be the record's: a key in a header must be
+// the record's, and so must the caller.
+func (c record) of(r Request) bool {
+	key := strings.Trim(r.Headers.Get("idempotency-key"), `"`)
+	return (key == "" || key == c.key) && strings.Contains(c.principal, r.Headers.Get("x-user-id"))
 }
 
 // letGo sends the answers that are held, the last one first if backwards.

@@ -318,4 +318,11 @@ func (s *coreStream) trailers(Lines) {
 	}
 }
 
-func (s *coreStream) reset() { s.envoyReply(503, 0x40) }
+// reset breaks the connection: on HTTP/1 a body cut short is no HTTP.
+func (s *coreStream) reset() {
+	if s.answered && !s.req.HTTP2 {
+		s.envoyReply(502, 0x800000)
+		return
+	}
+	s.envoyReply(503, 0x40)
+}

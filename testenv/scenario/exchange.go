@@ -77,7 +77,7 @@ func request(client, method, path string, ws []word, like *Request) (Request, er
 		Headers: Lines{{"x-user-id", "ada"}}}
 	if like != nil {
 		r = *like
-		r.Client = client
+		r.Client, r.Open = client, false
 		r.Headers = append(Lines(nil), r.Headers...)
 	}
 	r.Headers = r.Headers.set("x-client", client)

@@ -98,8 +98,9 @@ func (c harnessCall) cut(a bridgeAnswer) {
 
 // harnessRequest is a request at the model's upstream.
 type harnessRequest struct {
-	x *host.Exchange
-	w *harnessWorld
+	x     *host.Exchange
+	w     *harnessWorld
+	begun bool
 }
 
 func (r *harnessRequest) request() Request {
@@ -111,13 +112,17 @@ func (r *harnessRequest) after(d time.Duration, f func()) { r.x.After(d, f) }
 func (r *harnessRequest) data(b []byte, end bool)         { r.x.Send(b, end) }
 func (r *harnessRequest) trailers(t Lines)                { r.x.SendTrailers(host.Headers(t)) }
 func (r *harnessRequest) head(status int, h Lines, end bool) {
+	r.begun = true
 	r.x.SendHeaders(status, host.Headers(h), end)
 }
 
 func (r *harnessRequest) reset() {
-	if r.w.h.Cluster(upstreamCluster).HTTP2 {
+	switch {
+	case r.w.h.Cluster(upstreamCluster).HTTP2:
 		r.x.Reset(host.RemoteReset)
-	} else {
+	case r.begun: // a body cut short is no HTTP
+		r.x.Reset(host.ProtocolError)
+	default:
 		r.x.Reset(host.ConnectionTermination)
 	}
 }

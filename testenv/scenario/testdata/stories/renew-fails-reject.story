@@ -12,3 +12,4 @@ bridge is quiet
 b: as a
 b sees: 201 replayed body=done
 backend ran: 1
+stats: operations=3
