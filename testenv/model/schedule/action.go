@@ -1,0 +1,114 @@
+package schedule
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/oncewall/oncewall/filter/wire"
+)
+
+// A Verb is what an action does.
+type Verb uint8
+
+// Verbs up to Renew are operations, numbered as wire.Kind. The others are faults.
+const (
+	Repeat      Verb = iota + 20 // the last operation again, its answer having been lost
+	Pass                         // time passes
+	SetBack                      // the clock is set back
+	LoseIndex                    // the index entry
+	LoseResult                   // the result
+	LoseRecord                   // the record, neither its result nor its index entry
+	LoseAll                      // everything, as FLUSHALL does
+	LoseScripts                  // SCRIPT FLUSH
+)
+
+// A Fence is which fence an operation carries.
+type Fence uint8
+
+// The fences.
+const (
+	NoFence     Fence = iota // 0, not known
+	OwnFence                 // of the owner's last grant of this key
+	RecordFence              // the record's, whoever owns it
+	OlderFence               // one less than that
+	NewerFence               // five more than that
+)
+
+// An Action is one step of a schedule. It is free of anything that only the run
+// knows, so that it means the same when others are dropped.
+type Action struct {
+	Verb        Verb
+	Key, Owner  int
+	Fence       Fence
+	Policy      wire.Policy
+	Print       byte // letter of the fingerprint; 0: none
+	Status      uint16
+	NoResult    bool
+	Unprotected bool
+	Body        string        // of the result; Complete only, "": not kept
+	Time        time.Duration // Pass, SetBack; life of an issued key
+}
+
+func (a Action) operation() bool { return a.Verb <= Verb(wire.Renew) }
+
+var verbNames = map[Verb]string{
+	Verb(wire.Issue): "issue", Verb(wire.Claim): "claim", Verb(wire.Executed): "executed", Verb(wire.Complete): "complete",
+	Verb(wire.Release): "release", Verb(wire.Unknown): "unknown", Verb(wire.Renew): "renew",
+	Repeat: "repeat", Pass: "pass", SetBack: "set back", LoseIndex: "lose index entry", LoseResult: "lose result",
+	LoseRecord: "lose record", LoseAll: "lose all", LoseScripts: "lose scripts",
+}
+
+var fenceNames = [...]string{"none", "own", "the record's", "older", "newer"}
+
+func (a Action) String() string {
+	var b strings.Builder
+	b.WriteString(verbNames[a.Verb])
+	switch a.Verb {
+	case Repeat, LoseAll, LoseScripts:
+		return b.String()
+	case Pass, SetBack:
+		fmt.Fprintf(&b, " %v", a.Time)
+		return b.String()
+	}
+	fmt.Fprintf(&b, " k%d", a.Key)
+	if !a.operation() {
+		return b.String()
+	}
+	kind := wire.Kind(a.Verb)
+	if kind != wire.Issue {
+		fmt.Fprintf(&b, " o%d", a.Owner)
+	}
+	if kind > wire.Claim {
+		fmt.Fprintf(&b, ", fence %s", fenceNames[a.Fence])
+	}
+	if kind == wire.Issue {
+		fmt.Fprintf(&b, " for %v", a.Time)
+	}
+	if kind == wire.Executed || kind == wire.Complete {
+		fmt.Fprintf(&b, ", status %d, result %q", a.Status, a.Body)
+	}
+	if a.NoResult {
+		b.WriteString(", no result follows")
+	}
+	if a.Unprotected {
+		b.WriteString(", unprotected")
+	}
+	if a.Print != 0 {
+		fmt.Fprintf(&b, ", fingerprint %c", a.Print)
+	}
+	fmt.Fprintf(&b, ", policy %s", policyText(a.Policy))
+	return b.String()
+}
+
+func policyText(p wire.Policy) string {
+	s := fmt.Sprintf("{ttl %dms, tombstone %dms, lease %dms, attempts %d, %s", p.TTLMS, p.TombstoneMS, p.LeaseMS,
+		p.MaxAttempts, [...]string{"?", "hold", "probe", "reacquire"}[p.Recovery])
+	if p.Issued {
+		s += ", issued"
+	}
+	if p.RejectRepeat {
+		s += ", reject"
+	}
+	return s + ", " + p.Generation + "}"
+}

@@ -1,0 +1,221 @@
+package schedule
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/oncewall/oncewall/bridge/store"
+	"github.com/oncewall/oncewall/filter/wire"
+	"github.com/oncewall/oncewall/testenv/model/table"
+)
+
+// patience bounds one operation.
+const patience = 10 * time.Second
+
+// A Difference is where a store and the table part.
+type Difference struct {
+	At    int      // the action
+	Lines []string // what differs: want, got
+	Trace []string // every action up to there, with what it met and was answered
+}
+
+func (d *Difference) String() string {
+	return strings.Join(append(append([]string(nil), d.Trace...), d.Lines...), "\n")
+}
+
+// A Runner runs schedules on one target, one after the other.
+type Runner struct {
+	Target Target
+	// Hits counts how often each row of the table was met; nil: nobody asks.
+	Hits map[string]int
+}
+
+// run is one schedule under way.
+type run struct {
+	t      Target
+	hits   map[string]int
+	names  []store.Name
+	owners [][]byte
+	fences map[[2]int]uint64 // key, owner: of its last grant
+	last   *store.Operation
+	trace  []string
+}
+
+const maxKeys, maxOwners = 4, 5
+
+// Run runs the actions on fresh records, up to the first difference. An error is
+// of the target, not of the store.
+func (r *Runner) Run(ctx context.Context, actions []Action) (*Difference, error) {
+	s := run{t: r.Target, hits: r.Hits, fences: map[[2]int]uint64{}}
+	if err := s.t.Lose(LoseAll, store.Name{}); err != nil {
+		return nil, err
+	}
+	for range maxKeys {
+		var n store.Name
+		rand.Read(n[:])
+		s.names = append(s.names, n)
+	}
+	for i := range maxOwners {
+		// Bytes that text would not survive; alike but for one.
+		o := []byte(strings.Repeat("\x00\xff'\n", wire.OwnerBytes/4))
+		o[len(o)-1] = byte(i)
+		s.owners = append(s.owners, o)
+	}
+	for i, a := range actions {
+		lines, err := s.act(ctx, a)
+		if err != nil {
+			return nil, fmt.Errorf("action %d, %s: %w", i, a, err)
+		}
+		if len(lines) > 0 {
+			return &Difference{i, lines, s.trace}, nil
+		}
+	}
+	return nil, nil
+}
+
+func (s *run) act(ctx context.Context, a Action) ([]string, error) {
+	name := s.names[a.Key]
+	switch a.Verb {
+	case Pass, SetBack:
+		s.note("%s", a)
+		d := a.Time
+		if a.Verb == SetBack {
+			d = -d
+		}
+		return nil, s.t.Pass(d, s.names)
+	case LoseAll, LoseRecord, LoseResult, LoseIndex, LoseScripts:
+		s.note("%s", a)
+		return nil, s.t.Lose(a.Verb, name)
+	case Repeat:
+		if s.last == nil {
+			return nil, nil
+		}
+		op := *s.last
+		return s.step(ctx, a, &op)
+	}
+	before, _, err := s.t.Read(name)
+	if err != nil {
+		return []string{err.Error()}, nil
+	}
+	op := s.operation(a, name, before.Fence)
+	s.last = &op
+	return s.step(ctx, a, &op)
+}
+
+// operation is a, as the run makes it.
+func (s *run) operation(a Action, name store.Name, fence uint64) store.Operation {
+	p := a.Policy
+	op := store.Operation{Kind: wire.Kind(a.Verb), Name: name, Policy: &p, Fingerprint: fingerprint(a.Print)}
+	switch op.Kind {
+	case wire.Issue:
+		op.Life, op.Fingerprint = a.Time, nil
+		return op
+	case wire.Complete:
+		op.Result = []byte(a.Body)
+	case wire.Executed:
+		op.NoResult = a.NoResult
+	}
+	op.Owner, op.Status, op.Unprotected = s.owners[a.Owner], a.Status, a.Unprotected
+	if op.Kind == wire.Claim {
+		return op
+	}
+	switch a.Fence {
+	case OwnFence:
+		op.Fence = s.fences[[2]int{a.Key, a.Owner}]
+	case RecordFence:
+		op.Fence = fence
+	case OlderFence:
+		op.Fence = max(fence, 1) - 1
+	case NewerFence:
+		op.Fence = fence + 5
+	}
+	return op
+}
+
+// fingerprint is one that fills all three fields of the record.
+func fingerprint(letter byte) []byte {
+	if letter == 0 {
+		return nil
+	}
+	return []byte(strings.Repeat("\x00"+string(letter)+"\xfe", 43))
+}
+
+// step carries op out and compares.
+func (s *run) step(ctx context.Context, a Action, op *store.Operation) ([]string, error) {
+	before, t0, err := s.t.Read(op.Name)
+	if err != nil {
+		return []string{err.Error()}, nil
+	}
+	op.Deadline = time.Now().Add(patience)
+	got := s.t.Store().Do(ctx, []store.Operation{*op})[0]
+	after, t1, err := s.t.Read(op.Name)
+	if err != nil {
+		return []string{err.Error()}, nil
+	}
+	s.note("%s, fence %d\n      %s\n      -> code %d fence %d err %v\n      %s", a, op.Fence, show(&before), got.Code, got.Fence, got.Err, show(&after))
+	if got.Code == wire.Created {
+		for k, n := range s.names {
+			for o, owner := range s.owners {
+				if n == op.Name && string(owner) == string(op.Owner) {
+					s.fences[[2]int{k, o}] = got.Fence
+				}
+			}
+		}
+	}
+	if !s.t.Exact() && (onBrink(before.Left) || onBrink(before.ResultLeft)) {
+		return nil, nil
+	}
+	lines := s.compare(before, after, op, got, t0, t0)
+	if len(lines) > 0 && !s.t.Exact() {
+		// The clock ran meanwhile, maybe over the end of a lease or a life.
+		if again := s.compare(before, after, op, got, t1, t0); len(again) == 0 {
+			lines = nil
+		}
+	}
+	lines = append(lines, after.Broken()...)
+	lines = append(lines, after.BrokenAfter(&before, t1)...)
+	return lines, nil
+}
+
+// compare says what differs from the table, were the step taken at now. Where the
+// clock runs, moments may differ by as long as the step took, from since on.
+func (s *run) compare(before, after table.Record, op *store.Operation, got store.Reply, now, since int64) []string {
+	var slack int64
+	if !s.t.Exact() {
+		slack = slackOf(s.t, since)
+	}
+	want, reply, row := table.Step(before, op, now, s.t.Limits())
+	if row == nil {
+		return []string{reply.Err.Error()}
+	}
+	if s.hits != nil {
+		s.hits[row.Name]++
+	}
+	lines := compareReplies(reply, got, slack)
+	lines = append(lines, compareRecords(want, after, slack)...)
+	if len(lines) > 0 {
+		lines = append([]string{"row " + row.Name}, lines...)
+	}
+	return lines
+}
+
+// brink is the life below which a server whose clock runs may drop a key at any
+// moment of a step (us).
+const brink = 100_000
+
+func onBrink(left int64) bool { return left > 0 && left <= brink }
+
+func slackOf(t Target, since int64) int64 {
+	_, now, err := t.Read(store.Name{})
+	if err != nil {
+		return 0
+	}
+	return now - since
+}
+
+func (s *run) note(format string, args ...any) {
+	s.trace = append(s.trace, fmt.Sprintf("%3d. ", len(s.trace)+1)+fmt.Sprintf(format, args...))
+}

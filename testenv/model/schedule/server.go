@@ -1,0 +1,160 @@
+package schedule
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"github.com/oncewall/oncewall/bridge/store"
+	"github.com/oncewall/oncewall/bridge/store/redis"
+	"github.com/oncewall/oncewall/testenv/model/table"
+)
+
+// Server is a Target over a real Redis server, which it flushes at will. Its
+// clock cannot be moved: where time is to pass, every moment that the records
+// hold moves the other way instead, which is the same to the scripts.
+type Server struct {
+	store  *redis.Store
+	client rueidis.Client // beside the store
+}
+
+var _ Target = (*Server)(nil)
+
+// NewServer opens a store over the server at address; Close ends it.
+func NewServer(ctx context.Context, address string) (*Server, error) {
+	c, err := rueidis.NewClient(rueidis.ClientOption{
+		InitAddress: []string{address}, DisableCache: true, ForceSingleClient: true,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("schedule: server: %w", err)
+	}
+	s, err := redis.Open(ctx, redis.Config{Addresses: []string{address}, Mode: redis.Single})
+	if err != nil {
+		c.Close()
+		return nil, err
+	}
+	return &Server{s, c}, nil
+}
+
+// Close closes the store and the connection beside it.
+func (s *Server) Close() {
+	s.store.Close()
+	s.client.Close()
+}
+
+// Store is the store under test.
+func (s *Server) Store() store.Store { return s.store }
+
+// Limits are what it is configured with.
+func (s *Server) Limits() table.Limits { return limits }
+
+// Exact is false: the server's clock runs on.
+func (s *Server) Exact() bool { return false }
+
+func (s *Server) do(args ...string) rueidis.RedisResult {
+	return s.client.Do(context.Background(), s.client.B().Arbitrary(args...).Build())
+}
+
+// Read reads all parts in one pipeline, beginning with the clock.
+func (s *Server) Read(n store.Name) (table.Record, int64, error) {
+	p, b := placesOf(n), s.client.B()
+	res := s.client.DoMulti(context.Background(),
+		b.Time().Build(), b.Hgetall().Key(p.record).Build(), b.Pttl().Key(p.record).Build(),
+		b.Get().Key(p.result).Build(), b.Pttl().Key(p.result).Build(), b.Zscore().Key(p.index).Member(p.member).Build())
+	clock, err := res[0].AsStrSlice()
+	if err != nil || len(clock) != 2 {
+		return table.Record{}, 0, fmt.Errorf("schedule: server: time: %w", err)
+	}
+	sec, _ := strconv.ParseInt(clock[0], 10, 64)
+	us, _ := strconv.ParseInt(clock[1], 10, 64)
+	now := sec*1_000_000 + us
+	fields, err := res[1].AsStrMap()
+	if err != nil {
+		return table.Record{}, 0, fmt.Errorf("schedule: server: %w", err)
+	}
+	r, err := decode(fields)
+	if err != nil {
+		return r, 0, err
+	}
+	if left, err := res[2].AsInt64(); err == nil && left >= 0 {
+		r.Left = left*1000 + 1 // 0 would be no life
+	}
+	if result, err := res[3].ToString(); err == nil {
+		r.Result = result
+	}
+	if left, err := res[4].AsInt64(); err == nil && left >= 0 {
+		r.ResultLeft = left*1000 + 1
+	}
+	if due, err := res[5].AsFloat64(); err == nil {
+		r.Indexed, r.Due = true, int64(due)
+	}
+	return r, now, nil
+}
+
+// moments are the fields of a record that hold one.
+var moments = []string{"ca", "le", "ex", "kx"}
+
+// Pass moves every moment of the records by d into the past.
+func (s *Server) Pass(d time.Duration, names []store.Name) error {
+	for _, n := range names {
+		p := placesOf(n)
+		for _, key := range []string{p.record, p.result} {
+			left, err := s.do("PTTL", key).AsInt64()
+			if err != nil {
+				return err
+			}
+			switch rest := left - d.Milliseconds(); {
+			case left < 0 || d < 0:
+			case rest*1000 <= brink:
+				s.do("DEL", key)
+			default:
+				s.do("PEXPIRE", key, strconv.FormatInt(rest, 10))
+			}
+		}
+		if err := s.shift(p, d.Microseconds()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Server) shift(p places, us int64) error {
+	fields, err := s.do("HGETALL", p.record).AsStrMap()
+	if err != nil {
+		return err
+	}
+	for _, name := range moments {
+		if at, err := strconv.ParseInt(fields[name], 10, 64); err == nil {
+			s.do("HSET", p.record, name, strconv.FormatInt(at-us, 10))
+		}
+	}
+	if due, err := s.do("ZSCORE", p.index, p.member).AsFloat64(); err == nil && due != 0 {
+		s.do("ZADD", p.index, strconv.FormatInt(int64(due)-us, 10), p.member)
+	}
+	return nil
+}
+
+// Lose takes that part of n's record away.
+func (s *Server) Lose(what Verb, n store.Name) error {
+	p := placesOf(n)
+	args := map[Verb][]string{
+		LoseAll: {"FLUSHALL"}, LoseRecord: {"DEL", p.record}, LoseResult: {"DEL", p.result},
+		LoseIndex: {"ZREM", p.index, p.member}, LoseScripts: {"SCRIPT", "FLUSH"},
+	}[what]
+	return s.do(args...).Error()
+}
+
+// flushScripts makes the server at address forget every script.
+func flushScripts(address string) error {
+	c, err := rueidis.NewClient(rueidis.ClientOption{
+		InitAddress: []string{address}, DisableCache: true, ForceSingleClient: true,
+	})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return c.Do(context.Background(), c.B().ScriptFlush().Build()).Error()
+}
