@@ -1,6 +1,7 @@
 package sdk
 
 import (
+	"context"
 	"net/http"
 	"os"
 	"slices"
@@ -79,33 +80,54 @@ func answerAs(x *host.Exchange) {
 	}
 }
 
-// TestHarness runs the tests of HTTP filters in the harness.
-func TestHarness(t *testing.T) {
-	p := &inHarness{hosts: map[string]*host.Host{}}
-	for _, f := range []struct{ name, program, vmConfig, config string }{
-		{"http", "http", "", "http"},
-		{"receiver", "shared", "receiver", "first"},
-		{"panics", "panics", "", "http"},
-	} {
-		code, err := os.ReadFile(wasm[f.program])
-		if err != nil {
-			t.Fatal(err)
-		}
-		binary, err := host.Compile(t.Context(), code)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer binary.Close(t.Context())
-		trace := host.LogTrace
-		p.hosts[f.name], err = host.New(t.Context(), host.Options{
-			Binary: binary, VMID: f.name, VMConfig: []byte(f.vmConfig), PluginConfig: []byte(f.config), T: t, LogLevel: &trace,
-			Clusters: map[string]*host.Cluster{"upstream": {HTTP2: true, Handle: answerAs}},
-			Route:    host.Route{Metadata: map[string]map[string]any{"sdk": {"colour": "blue"}}},
-		})
-		if err != nil {
-			t.Fatal(err)
+// newHost loads one of the filters.
+func newHost(t *testing.T, program, vmConfig, config string, env map[string]string) *host.Host {
+	t.Helper()
+	code, err := os.ReadFile(wasm[program])
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary, err := host.Compile(t.Context(), code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { binary.Close(context.Background()) })
+	trace := host.LogTrace
+	h, err := host.New(t.Context(), host.Options{
+		Binary: binary, T: t, LogLevel: &trace, Env: env,
+		VMID: vmConfig, VMConfig: []byte(vmConfig), PluginConfig: []byte(config),
+		Clusters: map[string]*host.Cluster{"upstream": {HTTP2: true, Handle: answerAs}},
+		Route:    host.Route{Metadata: map[string]map[string]any{"sdk": {"colour": "blue"}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// TestCollector runs the requests of one filter while the collector runs all
+// the time: what the host has written must stay until it is read.
+func TestCollector(t *testing.T) {
+	h := newHost(t, "http", "", "http", map[string]string{"GOGC": "1"})
+	h.Trace().Off()
+	p := &inHarness{hosts: map[string]*host.Host{"http": h}}
+	for range 100 {
+		for _, c := range tests {
+			if c.filter == "http" {
+				c.log = ""
+				c.run(t, p)
+			}
 		}
 	}
+}
+
+// TestHarness runs the tests of HTTP filters in the harness.
+func TestHarness(t *testing.T) {
+	p := &inHarness{hosts: map[string]*host.Host{
+		"http":     newHost(t, "http", "", "http", nil),
+		"receiver": newHost(t, "shared", "receiver", "first", nil),
+		"panics":   newHost(t, "panics", "", "http", nil),
+	}}
 	runTests(t, p, "http", "receiver", "panics")
 	t.Run("who is refused", func(t *testing.T) { whoIsRefused(t, p.hosts["panics"]) })
 	t.Run("end of a plugin", func(t *testing.T) {
