@@ -168,7 +168,7 @@ func TestUnreadableEnvelopeIsNotKept(t *testing.T) {
 // TestTimesAreRoundedSafely: a wait up, a life down.
 func TestTimesAreRoundedSafely(t *testing.T) {
 	odd := 1500*time.Millisecond + time.Microsecond
-	got := answer(&store.Operation{}, &store.Reply{Code: wire.InFlight, RetryAfter: odd, Lease: odd, Remaining: odd})
+	got := new(Server).answer(&store.Operation{}, &store.Reply{Code: wire.InFlight, RetryAfter: odd, Lease: odd, Remaining: odd})
 	if got.RetryAfterMS != 1501 || got.LeaseMS != 1500 || got.RemainingMS != 1500 {
 		t.Errorf("%+v", got)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/oncewall/oncewall/bridge/naming"
+	"github.com/oncewall/oncewall/bridge/seal"
 	"github.com/oncewall/oncewall/bridge/store"
 )
 
@@ -37,6 +38,14 @@ type Config struct {
 	// one first. Empty means that none is asked for: the caller must then make
 	// sure that the listener verifies client certificates.
 	Secrets [][]byte
+
+	// Sealer seals and opens results; nil: results are stored in clear, and sealed
+	// ones do not open. WriteUnsealed stores them in clear all the same, for the
+	// time in which some bridges cannot open them yet. RefuseUnsealed takes a
+	// result in clear for a forgery.
+	Sealer         *seal.Sealer
+	WriteUnsealed  bool
+	RefuseUnsealed bool
 
 	MaxBatchBytes int64 // largest body of a batch; above: 413
 	MaxInFlight   int   // batches answered at one time; above: 503
@@ -66,7 +75,8 @@ type Server struct {
 	cfg      Config
 	secrets  [][sha256.Size]byte
 	metrics  *metrics
-	health   health
+	health   health // of the store
+	opening  health // of what is read from it
 	inFlight atomic.Int64
 	draining atomic.Bool
 	// calls counts the calls of Store.Do that have not returned; one may outlive
@@ -78,6 +88,9 @@ type Server struct {
 func New(cfg Config) (*Server, error) {
 	if cfg.Store == nil || cfg.Keys == nil {
 		return nil, errors.New("server: a store and naming keys are required")
+	}
+	if cfg.Sealer == nil && (cfg.WriteUnsealed || cfg.RefuseUnsealed) {
+		return nil, errors.New("server: unsealed results cannot be told from others without a sealer")
 	}
 	setDefault(&cfg.MaxBatchBytes, DefaultMaxBatchBytes)
 	setDefault(&cfg.MaxInFlight, DefaultMaxInFlight)
@@ -96,7 +109,8 @@ func New(cfg Config) (*Server, error) {
 		cfg.Registry = prometheus.NewRegistry()
 	}
 	s := &Server{cfg: cfg, metrics: newMetrics(cfg.Registry, cfg.Store, cfg.Version)}
-	s.health.log = cfg.Log
+	s.health.log, s.health.bad, s.health.good = cfg.Log, "store unavailable", "store available again"
+	s.opening.log, s.opening.bad, s.opening.good = cfg.Log, "recorded results do not open", "recorded results open again"
 	for _, secret := range cfg.Secrets {
 		if len(secret) == 0 {
 			return nil, errors.New("server: an empty secret")

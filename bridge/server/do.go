@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/oncewall/oncewall/bridge/seal"
 	"github.com/oncewall/oncewall/bridge/store"
 	"github.com/oncewall/oncewall/filter/wire"
 )
@@ -89,10 +90,12 @@ func (s *Server) finish(j *job, replies []store.Reply) {
 			continue
 		}
 		s.metrics.reply(&j.ops[i], &replies[i])
-		*result = answer(&j.ops[i], &replies[i])
-		if room -= len(result.Result); room < 0 {
+		// Counted as stored, so that what has no room is not opened for nothing.
+		if room -= len(replies[i].Result); room < 0 {
 			*result = wire.Result{Code: wire.InFlight, RetryAfterMS: time.Second.Milliseconds()}
+			continue
 		}
+		*result = s.answer(&j.ops[i], &replies[i])
 		if j.ops[i].Kind == wire.Issue && (result.Code == wire.OK || result.Code == wire.Issued) {
 			*result = wire.Result{
 				Code:        wire.Issued,
@@ -108,14 +111,14 @@ func (s *Server) finish(j *job, replies []store.Reply) {
 }
 
 // maxAnswerBytes bounds the results that one answer carries: Envoy drops a
-// callout's answer of more than 32 MiB whole. It is more than one result may
-// have, so the first always fits. A repeat whose result does not is told to come
+// callout's answer of more than 32 MiB whole. It is more than one stored result
+// may have (a batch of 16 MiB, and a seal), so the first always fits. A repeat whose result does not is told to come
 // again, not that the store is away: some rules forward then.
-const maxAnswerBytes = 16 << 20
+const maxAnswerBytes = 16<<20 + seal.Overhead
 
 // answer converts a reply. Times are rounded so that no one waits too little or
 // trusts too long: a wait up, a life down.
-func answer(op *store.Operation, r *store.Reply) wire.Result {
+func (s *Server) answer(op *store.Operation, r *store.Reply) wire.Result {
 	out := wire.Result{
 		Code:         r.Code,
 		Fence:        r.Fence,
@@ -131,14 +134,12 @@ func answer(op *store.Operation, r *store.Reply) wire.Result {
 	case wire.KeyReused:
 		out.Differs = wire.Differs(r.Fingerprint, op.Fingerprint)
 	case wire.Replayed:
-		e, err := wire.ParseEnvelope(r.Result)
-		if err != nil || e.Seal != wire.SealNone || !readable(e.Payload) {
+		var ok bool
+		if out.Result, ok = s.open(op.Name, r.Result); !ok {
 			// The request has run; that its result cannot be read does not make
 			// the store unavailable, which a rule might answer by forwarding.
 			out.Code = wire.ResponseNotKept
-			break
 		}
-		out.Result = e.Payload
 	}
 	return out
 }

@@ -6,21 +6,22 @@ import (
 	"time"
 )
 
-// quietAfter is how long every batch must succeed before a failed store counts
-// as well again: with one dead node of several, batches fail and succeed in
-// turn, and that is one failure, not many.
+// quietAfter is how long everything must succeed before what failed counts as
+// well again: with one dead node of several, batches fail and succeed in turn,
+// and that is one failure, not many.
 const quietAfter = 5 * time.Second
 
-// health turns the outcome of batches into one log line per change.
+// health turns many outcomes into one log line per change.
 type health struct {
-	log *slog.Logger
-	// lastFailure is the Unix time in nanoseconds; 0 while the store is well.
+	log       *slog.Logger
+	bad, good string // the two lines
+	// lastFailure is the Unix time in nanoseconds; 0 while all is well.
 	lastFailure atomic.Int64
 }
 
-func (h *health) failed(err error) {
+func (h *health) failed(err error, attrs ...any) {
 	if h.lastFailure.Swap(time.Now().UnixNano()) == 0 {
-		h.log.Warn("store unavailable", "error", err)
+		h.log.Warn(h.bad, append(attrs, "error", err)...)
 	}
 }
 
@@ -30,6 +31,6 @@ func (h *health) answered() {
 		return
 	}
 	if h.lastFailure.CompareAndSwap(last, 0) {
-		h.log.Info("store available again")
+		h.log.Info(h.good)
 	}
 }

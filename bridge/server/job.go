@@ -141,9 +141,7 @@ func (s *Server) convert(j *job, op *wire.Operation) (store.Operation, wire.Resu
 	out.Name = namer.Name(j.batch.Namespace, op.Scope, op.Principal, op.Key)
 	out.Fingerprint = namer.Fingerprint(out.Name, op.Fingerprint)
 	if op.Kind == wire.Complete {
-		envelope := make([]byte, 0, len(op.Result)+3)
-		// Fails on an overlong key id only, and there is none.
-		out.Result, _ = wire.AppendEnvelope(envelope, wire.Envelope{Seal: wire.SealNone, Payload: op.Result})
+		s.setResult(&out, op.Result)
 	}
 	return out, wire.Result{}
 }

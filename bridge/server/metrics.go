@@ -47,6 +47,7 @@ type metrics struct {
 	restored        prometheus.Counter
 	takeovers       prometheus.Counter
 	unprotected     prometheus.Counter
+	unreadable      [len(unreadableNames)]prometheus.Counter
 }
 
 func newMetrics(reg *prometheus.Registry, st store.Store, version string) *metrics {
@@ -82,13 +83,19 @@ func newMetrics(reg *prometheus.Registry, st store.Store, version string) *metri
 			m.operations[kind][code] = operations.WithLabelValues(label(operationNames[kind]), label(outcomeNames[code]))
 		}
 	}
+	unreadable := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "oncewall_bridge_unreadable_results_total", Help: "Recorded results that could not be opened, by reason.",
+	}, []string{"reason"})
+	for reason, name := range unreadableNames {
+		m.unreadable[reason] = unreadable.WithLabelValues(name)
+	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "oncewall_build_info", Help: "Always 1; the labels say what is running.",
 		ConstLabels: prometheus.Labels{"version": version, "revision": revision(), "goversion": runtime.Version()},
 	})
 	build.Set(1)
 	reg.MustRegister(m.size, m.duration, m.requests, m.storeBatches, m.storeOperations, m.restored, m.takeovers,
-		m.unprotected, operations, durations, build,
+		m.unprotected, unreadable, operations, durations, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if c, ok := st.(commandCounter); ok {
 		reg.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
