@@ -171,7 +171,7 @@ func (f fault) spoilt(a bridgeAnswer, ops int) bridgeAnswer {
 			panic(err)
 		}
 	case "too-large":
-		a.body = make([]byte, maxCallBody+1)
+		a.body = tooLarge()
 	case "unstamped":
 		a.headers = a.headers.without(wire.StampHeader)
 	case "fails":
@@ -180,6 +180,9 @@ func (f fault) spoilt(a bridgeAnswer, ops int) bridgeAnswer {
 	a.headers = a.headers.without("content-length")
 	return a
 }
+
+// tooLarge is made once: several stories use it at a time.
+var tooLarge = sync.OnceValue(func() []byte { return make([]byte, maxCallBody+1) })
 
 func settles(k wire.Kind) bool {
 	return k == wire.Executed || k == wire.Complete || k == wire.Release || k == wire.Unknown

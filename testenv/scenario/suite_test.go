@@ -143,9 +143,8 @@ func TestHarness(t *testing.T) {
 	})
 }
 
-// golden compares a trace with what is in testdata/golden.
-func golden(t *testing.T, s *Story, flag bool, v *Variant, trace string) {
-	t.Helper()
+// goldenFile is where a trace is kept.
+func goldenFile(s *Story, flag bool, v *Variant) string {
 	file := s.Name
 	if v.Name != "" {
 		file += "." + fileName(v)
@@ -153,7 +152,39 @@ func golden(t *testing.T, s *Story, flag bool, v *Variant, trace string) {
 	if !flag {
 		file += ".off"
 	}
-	file = filepath.Join("testdata/golden", file+".trace")
+	return filepath.Join("testdata/golden", file+".trace")
+}
+
+// TestGoldenFiles finds traces that belong to no story any more, and names that
+// two share.
+func TestGoldenFiles(t *testing.T) {
+	known := map[string]bool{}
+	for _, s := range stories(t) {
+		for _, flag := range s.Modes {
+			for _, v := range s.Told(Harness) {
+				file := goldenFile(s, flag, v)
+				if known[file] {
+					t.Errorf("%s: two variants have this name", file)
+				}
+				known[file] = known[file] || s.In(Harness) && !v.Short
+			}
+		}
+	}
+	files, err := filepath.Glob("testdata/golden/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if !known[f] {
+			t.Errorf("%s belongs to no story", f)
+		}
+	}
+}
+
+// golden compares a trace with what is in testdata/golden.
+func golden(t *testing.T, s *Story, flag bool, v *Variant, trace string) {
+	t.Helper()
+	file := goldenFile(s, flag, v)
 	if *update {
 		if err := os.WriteFile(file, []byte(trace), 0o644); err != nil {
 			t.Fatal(err)

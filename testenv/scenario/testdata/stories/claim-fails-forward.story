@@ -1,7 +1,7 @@
 story: A claim without an answer: forward runs the request, marked, and records it when it can
 rules: main
 each fault: loses | swallows | delays 350ms | crawls 350ms | garbage | half | cut | empty | miscounts | too-large | unstamped | fails | busy | resets
-envoy: swallows | crawls 350ms | half | too-large | cut
+envoy: swallows | half | cut
 
 bridge claim: {fault}
 upstream: 201 body=done

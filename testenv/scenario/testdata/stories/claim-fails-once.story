@@ -1,7 +1,7 @@
 story: A claim whose first try fails is tried again by the same owner
 rules: main
 each fault: loses | swallows | delays 350ms | crawls 350ms | garbage | half | cut | empty | miscounts | too-large | unstamped | fails | busy | resets
-envoy: swallows | crawls 350ms | half | too-large | cut
+envoy: swallows | half | cut
 
 bridge claim: {fault} once
 a: POST /orders key=k1 body={"a":1}

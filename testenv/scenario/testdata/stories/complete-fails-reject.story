@@ -1,7 +1,7 @@
 story: An answer whose record is not acknowledged goes out marked, and is recorded later
 rules: main
 each fault: loses | swallows | delays 350ms | crawls 350ms | garbage | half | cut | empty | miscounts | too-large | unstamped | fails | busy | resets
-envoy: swallows | crawls 350ms | half | too-large | cut
+envoy: swallows | half | too-large
 
 bridge complete: {fault}
 upstream: 201 body=done

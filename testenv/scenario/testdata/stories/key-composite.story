@@ -2,7 +2,7 @@ story: Two members of the body make one key
 rules: main
 
 upstream: 200 body=ok
-a: POST /callbacks user=psp body={"type":"paid","id":"a:b"}
+a: POST /callbacks user= body={"type":"paid","id":"a:b"}
 a sees: 200 created
 b: as a
 b sees: 200 replayed
