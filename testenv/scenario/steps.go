@@ -178,7 +178,7 @@ func (p *parser) backend(verb []string, ws []word, colon bool) (do, error) {
 		e, err := expect(ws, false)
 		return func(s *stage) error { return s.saw(verb[1], e) }, err
 	}
-	return nil, fmt.Errorf("backend ran: N, or backend saw CLIENT: ...")
+	return nil, fmt.Errorf("want backend ran: N, or backend saw CLIENT: with what it saw")
 }
 
 // bridge reads "bridge claim,release: garbage twice", "bridge has: 2" and
@@ -242,7 +242,7 @@ func (p *parser) bridge(verb []string, ws []word, colon bool) (do, error) {
 // stats reads "stats: callouts=2 replayed=1".
 func stats(verb []string, ws []word, colon bool) (do, error) {
 	if len(verb) > 0 || !colon || len(ws) == 0 {
-		return nil, fmt.Errorf("stats: name=N ...")
+		return nil, fmt.Errorf("want stats: and name=N for each counter")
 	}
 	want := make([]int, len(ws))
 	for i, w := range ws {

@@ -1,5 +1,6 @@
 story: The lease is renewed while upstream works
 rules: main
+runs: core harness
 
 upstream: holds
 a: POST /reports key=k1 body={"a":1}
