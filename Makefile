@@ -109,8 +109,8 @@ down: $(OUT)/stack ## ends the stack, and whatever else listens on its ports
 	@$(OUT)/stack down
 
 # Packages that start whole stacks run after all others, one at a time.
-E2E := $(addsuffix /...,$(addprefix ./,$(wildcard testenv/e2e testenv/story testenv/bench)))
-UNIT = $(shell $(GO) list ./... | grep -v -E '/oncewall/(bridge|testenv/(e2e|story|bench|stack))(/|$$)')
+E2E := $(addsuffix /...,$(addprefix ./,$(wildcard testenv/e2e testenv/story testenv/bench testenv/scenario)))
+UNIT = $(shell $(GO) list ./... | grep -v -E '/oncewall/(bridge|testenv/(e2e|story|bench|scenario|stack))(/|$$)')
 
 test: build envoy redis cc test-unit test-race test-wasm test-plugin test-e2e ## every test
 	@echo "every test passed"
