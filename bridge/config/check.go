@@ -2,11 +2,13 @@ package config
 
 import (
 	"crypto/rand"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/oncewall/oncewall/bridge/naming"
+	"github.com/oncewall/oncewall/bridge/seal"
 )
 
 // minBridgeSecret is the least length of the secret shared with the filter.
@@ -82,6 +84,7 @@ func (r *raw) check(set map[string]bool, env map[string]string, readFile func(st
 	r.checkStore(set, secrets, rep)
 	r.checkBridgeSecret(secrets, rep)
 	r.checkNaming(set, secrets, rep)
+	r.checkSealing(set, secrets, rep)
 }
 
 func (r *raw) checkListeners(rep *report) {
@@ -188,32 +191,26 @@ func (r *raw) checkBridgeSecret(secrets secretReader, rep *report) {
 }
 
 func (r *raw) checkNaming(set map[string]bool, secrets secretReader, rep *report) {
-	configured, before := false, len(rep.faults)
-	for i := range r.naming {
-		n, at := r.naming[i], []string{"secrets.naming[0]", "secrets.naming[1]"}[i]
-		if !set[at+".id"] && !n.source.set() {
-			continue
-		}
-		if i == 1 && !configured {
-			rep.add(at, "needs secrets.naming[0]")
-		}
-		configured = true
-		if n.id == "" {
-			rep.add(at+".id", "required")
-		}
-		if !n.source.set() {
-			rep.add(at, "env or file required")
-		}
-		if secret := secrets.get(at+".", n.source); len(secret) > 0 {
-			r.Naming = append(r.Naming, naming.Secret{ID: n.id, Bytes: secret})
+	before := len(rep.faults)
+	found := checkSecretList("secrets.naming", r.naming[:], set, secrets, rep)
+	for i, n := range found {
+		r.Naming = append(r.Naming, naming.Secret{ID: n.id, Bytes: n.secret})
+		if i == 0 {
+			r.Naming[0].IssueFrom = r.issueFrom
 		}
 	}
-	if configured {
+	if set["secrets.naming[0].issue_from"] && !r.naming[1].set() {
+		rep.add("secrets.naming[0].issue_from", "needs secrets.naming[1]: keys are issued under it until then")
+	}
+	if len(found) > 0 {
 		if len(rep.faults) == before {
 			if _, err := naming.NewRing(r.Naming...); err != nil {
 				rep.add("secrets.naming", "%v", err)
 			}
 		}
+		return
+	}
+	if len(rep.faults) > before {
 		return
 	}
 	if r.Dev && r.Redis == nil {
@@ -226,6 +223,71 @@ func (r *raw) checkNaming(set map[string]bool, secrets secretReader, rep *report
 	rep.add("secrets.naming", "required: records are named under it")
 }
 
+func (r *raw) checkSealing(set map[string]bool, secrets secretReader, rep *report) {
+	before := len(rep.faults)
+	for _, n := range checkSecretList("secrets.sealing", r.sealing[:], set, secrets, rep) {
+		r.Sealing = append(r.Sealing, seal.Secret{ID: n.id, Bytes: n.secret})
+	}
+	if len(rep.faults) > before {
+		return
+	}
+	if len(r.Sealing) == 0 {
+		if r.Unsealed != ReadUnsealed {
+			rep.add("secrets.unsealed", "%s: needs secrets.sealing", show(string(r.Unsealed)))
+		}
+		return
+	}
+	if _, err := seal.New(r.Sealing...); err != nil {
+		rep.add("secrets.sealing", "%v", err)
+	}
+	// Filters hold the bridge's secret, and none of them is to open a result.
+	others := slices.Clone(r.Secrets)
+	for _, n := range r.Naming {
+		others = append(others, n.Bytes)
+	}
+	for _, s := range r.Sealing {
+		if slices.ContainsFunc(others, func(b []byte) bool { return string(b) == string(s.Bytes) }) {
+			rep.add("secrets.sealing", "secret %q serves another purpose too: each needs its own", s.ID)
+		}
+	}
+}
+
+// idSecret is a resolved secret of a list.
+type idSecret struct {
+	id     string
+	secret []byte
+}
+
+// checkSecretList resolves a list of secrets. It leaves out those that have a
+// fault of their own.
+func checkSecretList(path string, list []named, set map[string]bool, secrets secretReader, rep *report) []idSecret {
+	var found []idSecret
+	gap := -1
+	for i, n := range list {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		if !set[at+".id"] && !n.source.set() {
+			if gap < 0 {
+				gap = i
+			}
+			continue
+		}
+		if gap >= 0 {
+			rep.add(at, "needs %s[%d]", path, gap)
+			gap = -1
+		}
+		if n.id == "" {
+			rep.add(at+".id", "required")
+		}
+		if !n.source.set() {
+			rep.add(at, "env or file required")
+		}
+		if secret := secrets.get(at+".", n.source); len(secret) > 0 {
+			found = append(found, idSecret{n.id, secret})
+		}
+	}
+	return found
+}
+
 // warn remarks on variables that look like fields and are none, and on a secret
 // that crosses a network in clear.
 func (r *raw) warn(env map[string]string, table []field) {
@@ -233,8 +295,11 @@ func (r *raw) warn(env map[string]string, table []field) {
 	for _, f := range table {
 		known[envName(f.path)] = true
 	}
-	for _, src := range []source{r.bridge[0], r.bridge[1], r.naming[0].source, r.naming[1].source, r.password, r.sentinelPassword} {
+	for _, src := range []source{r.bridge[0], r.bridge[1], r.password, r.sentinelPassword} {
 		known[src.env] = true
+	}
+	for _, n := range slices.Concat(r.naming[:], r.sealing[:]) {
+		known[n.env] = true
 	}
 	var unknown []string
 	for name := range env {
@@ -248,5 +313,8 @@ func (r *raw) warn(env map[string]string, table []field) {
 	}
 	if r.TLS.CertFile == "" && !isLoopback(r.Listen) {
 		r.Warnings = append(r.Warnings, "listen: not a loopback address and no tls: secret and results cross the network in clear")
+	}
+	if r.Redis != nil && len(r.Sealing) == 0 {
+		r.Warnings = append(r.Warnings, "secrets.sealing: not set: who reads Redis reads recorded responses")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/oncewall/oncewall/bridge/naming"
+	"github.com/oncewall/oncewall/bridge/seal"
 )
 
 // Config is a whole, validated configuration.
@@ -21,6 +22,9 @@ type Config struct {
 	Secrets [][]byte
 	// Naming is current first; never empty.
 	Naming []naming.Secret
+	// Sealing is current first; empty: results are stored in clear.
+	Sealing  []seal.Secret
+	Unsealed Unsealed
 
 	IssueLife    time.Duration
 	ClockSkew    time.Duration
@@ -34,6 +38,17 @@ type Config struct {
 	// Warnings are remarks on what is legal and yet probably not meant.
 	Warnings []string
 }
+
+// Unsealed says what becomes of results in clear where there are sealing secrets.
+type Unsealed string
+
+// What may become of them. RefuseUnsealed takes them for forgeries,
+// WriteUnsealed goes on writing them.
+const (
+	ReadUnsealed   Unsealed = "read"
+	RefuseUnsealed Unsealed = "refuse"
+	WriteUnsealed  Unsealed = "write"
+)
 
 // TLS is the data listener's. All empty: plain HTTP/1.1 and h2c.
 type TLS struct {

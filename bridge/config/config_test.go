@@ -19,7 +19,7 @@ const (
 // files is what secrets are read from.
 var files = map[string]string{
 	"/run/a": secretA + "\n", "/run/b": secretB + "\r\n", "/run/short": "short", "/run/empty": "\n",
-	"/run/binary": strings.Repeat("\x01", 40), "/run/password": "p w\n",
+	"/run/binary": strings.Repeat("\x01", 40), "/run/password": "p w\n", "/run/c": strings.Repeat("c", 32), "/run/d": strings.Repeat("d", 32),
 }
 
 func load(yaml string, dev bool, env ...string) (*Config, error) {
@@ -36,6 +36,7 @@ store: {redis: {addresses: ["127.0.0.1:6379"]}}
 secrets:
   bridge: {file: /run/a}
   naming: [{id: n1, file: /run/b}]
+  sealing: [{id: s1, file: /run/c}]
 `
 
 func TestDefaults(t *testing.T) {
@@ -50,6 +51,9 @@ func TestDefaults(t *testing.T) {
 	}
 	if len(c.Secrets) != 1 || string(c.Secrets[0]) != secretA {
 		t.Errorf("the line break of a secret's file is part of it: %q", c.Secrets)
+	}
+	if len(c.Sealing) != 1 || c.Sealing[0].ID != "s1" || string(c.Sealing[0].Bytes) != files["/run/c"] || c.Unsealed != ReadUnsealed {
+		t.Errorf("sealing %+v, unsealed %q", c.Sealing, c.Unsealed)
 	}
 	if len(c.Naming) != 1 || c.Naming[0].ID != "n1" || string(c.Naming[0].Bytes) != secretB {
 		t.Errorf("naming %+v", c.Naming)
@@ -76,13 +80,15 @@ secrets:
   bridge: {env: BS}
   bridge_previous: {file: /run/a}
   naming:
-  - {id: n2, env: NS}
+  - {id: n2, env: NS, issue_from: 2026-07-01T12:00:00+02:00}
   - {id: n1, file: /run/b}
+  sealing: [{id: s3, file: /run/c}, {id: s2, env: SS}, {id: s1, file: /run/d}]
+  unsealed: refuse
 issue_life: 1h
 clock_skew: 1s
 drain_timeout: 0s
 limits: {max_batch_bytes: 1MiB, max_in_flight: 10, max_lease: 1m, max_ttl: 1h, max_tombstone_ttl: 0s}
-`, false, "BS="+strings.Repeat("s", 32), "NS="+strings.Repeat("n", 32), "SP=sp")
+`, false, "BS="+strings.Repeat("s", 32), "NS="+strings.Repeat("n", 32), "SP=sp", "SS="+strings.Repeat("2", 32))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,6 +106,12 @@ limits: {max_batch_bytes: 1MiB, max_in_flight: 10, max_lease: 1m, max_ttl: 1h, m
 	}
 	if len(c.Secrets) != 2 || string(c.Secrets[1]) != secretA || len(c.Naming) != 2 || c.Naming[0].ID != "n2" {
 		t.Errorf("secrets %q, naming %+v", c.Secrets, c.Naming)
+	}
+	if from := time.Date(2026, 7, 1, 10, 0, 0, 0, time.UTC); !c.Naming[0].IssueFrom.Equal(from) || !c.Naming[1].IssueFrom.IsZero() {
+		t.Errorf("issue_from %s, %s", c.Naming[0].IssueFrom, c.Naming[1].IssueFrom)
+	}
+	if len(c.Sealing) != 3 || c.Sealing[0].ID != "s3" || c.Sealing[1].ID != "s2" || c.Sealing[2].ID != "s1" || c.Unsealed != RefuseUnsealed {
+		t.Errorf("sealing %+v, unsealed %q", c.Sealing, c.Unsealed)
 	}
 }
 
@@ -204,9 +216,21 @@ func TestFaults(t *testing.T) {
 		"naming short":          {secrets("bridge: {file: /run/a}, naming: [{id: n, file: /run/short}]"), false, nil, []string{"secrets.naming: naming: secret \"n\": 5 bytes"}},
 		"naming short and more": {"listen: 1\n" + secrets("bridge: {file: /run/a}, naming: [{id: n, file: /run/short}]"), false, nil, []string{"listen", "secrets.naming: naming: secret \"n\": 5 bytes"}},
 		"naming same":           {secrets("bridge: {file: /run/a}, naming: [{id: n, file: /run/a}, {id: m, file: /run/a}]"), false, nil, []string{"are the same"}},
-		"naming three":          {secrets("bridge: {file: /run/a}, naming: [{}, {}, {}]"), false, nil, []string{"secrets.naming: 3 secrets", "secrets.naming: required"}},
+		"naming three":          {secrets("bridge: {file: /run/a}, naming: [{}, {}, {}]"), false, nil, []string{"secrets.naming: 3 entries: must be at most 2", "secrets.naming: required"}},
 		"naming without id":     {secrets("bridge: {file: /run/a}, naming: [{file: /run/a}]"), false, nil, []string{"secrets.naming[0].id: required"}},
 		"naming without secret": {secrets("bridge: {file: /run/a}, naming: [{id: a}]"), false, nil, []string{"secrets.naming[0]: env or file"}},
+		"issue_from alone":      {secrets("bridge: {file: /run/a}, naming: [{id: n, file: /run/b, issue_from: 2026-07-01T12:00:00Z}]"), false, nil, []string{"secrets.naming[0].issue_from: needs secrets.naming[1]"}},
+		"issue_from no time":    {secrets("bridge: {file: /run/a}, naming: [{id: n, file: /run/b, issue_from: 2026-07-01}, {id: m, file: /run/c}]"), false, nil, []string{"secrets.naming[0].issue_from: \"2026-07-01\": must be a time"}},
+		"issue_from of old":     {secrets("bridge: {file: /run/a}, naming: [{id: n, file: /run/b}, {id: m, file: /run/c, issue_from: 2026-07-01T12:00:00Z}]"), false, nil, []string{"secrets.naming[1].issue_from: unknown field"}},
+		"sealing short":         {secrets("bridge: {file: /run/a}, " + naming + ", sealing: [{id: s, file: /run/short}]"), false, nil, []string{"secrets.sealing: seal: secret \"s\": 5 bytes: must be at least 32"}},
+		"sealing id":            {secrets("bridge: {file: /run/a}, " + naming + ", sealing: [{id: 's 1', file: /run/c}]"), false, nil, []string{"secrets.sealing: seal: secret 0: id"}},
+		"sealing nine":          {secrets("bridge: {file: /run/a}, " + naming + ", sealing: [{}, {}, {}, {}, {}, {}, {}, {}, {}]"), false, nil, []string{"secrets.sealing: 9 entries: must be at most 8"}},
+		"sealing as naming":     {secrets("bridge: {file: /run/a}, " + naming + ", sealing: [{id: s, file: /run/b}]"), false, nil, []string{"secrets.sealing: secret \"s\" serves another purpose too"}},
+		"sealing as bridge":     {secrets("bridge: {file: /run/a}, " + naming + ", sealing: [{id: s, file: /run/a}]"), false, nil, []string{"secrets.sealing: secret \"s\" serves another purpose too"}},
+		"sealing with a gap":    {secrets("bridge: {file: /run/a}, " + naming + ", sealing: [{id: s, file: /run/c}, {}, {id: r, file: /run/d}]"), false, nil, []string{"secrets.sealing[2]: needs secrets.sealing[1]"}},
+		"sealing inline":        {secrets("bridge: {file: /run/a}, " + naming + ", sealing: [{id: s, file: /run/c, secret: x}]"), false, nil, []string{"secrets.sealing[0].secret: unknown field"}},
+		"unsealed alone":        {secrets("bridge: {file: /run/a}, " + naming + ", unsealed: refuse"), false, nil, []string{"secrets.unsealed: \"refuse\": needs secrets.sealing"}},
+		"unsealed word":         {secrets("bridge: {file: /run/a}, " + naming + ", unsealed: ignore"), false, nil, []string{"secrets.unsealed: \"ignore\": must be one of [read refuse write]"}},
 		"naming not a list":     {secrets("bridge: {file: /run/a}, naming: {id: a}"), false, nil, []string{"secrets.naming.id: unknown field", "secrets.naming: required"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -254,7 +278,16 @@ func TestWarnsOfClearText(t *testing.T) {
 	}
 }
 
-// TestDocumentation keeps the page and the table of fields together.
+// TestWarnsOfUnsealedResults: a store that others read as well deserves the word.
+func TestWarnsOfUnsealedResults(t *testing.T) {
+	c, err := load("store: {redis: {addresses: ['a:1']}}\nsecrets: {bridge: {file: /run/a}, naming: [{id: n, file: /run/b}]}", false)
+	if err != nil || len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0], "secrets.sealing: not set") {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// TestDocumentation keeps the page and the table of fields together. Fields of a
+// list longer than two stand there once, with n for the index.
 func TestDocumentation(t *testing.T) {
 	page, err := os.ReadFile("../../docs/configuration-bridge.md")
 	if err != nil {
@@ -264,11 +297,22 @@ func TestDocumentation(t *testing.T) {
 	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z_.0-9\\[\\]]+)` \\|").FindAllStringSubmatch(string(page), -1) {
 		documented[m[1]] = true
 	}
+	fields := map[string]bool{}
 	for _, f := range defaults().table() {
-		if !documented[f.path] {
-			t.Errorf("%s is not documented", f.path)
+		path := f.path
+		for list, most := range lists {
+			if rest, ok := strings.CutPrefix(path, list+"["); ok && most > 2 {
+				_, member, _ := strings.Cut(rest, "]")
+				path = list + "[n]" + member
+			}
 		}
-		delete(documented, f.path)
+		fields[path] = true
+	}
+	for path := range fields {
+		if !documented[path] {
+			t.Errorf("%s is not documented", path)
+		}
+		delete(documented, path)
 	}
 	for path := range documented {
 		t.Errorf("%s is documented and does not exist", path)

@@ -85,6 +85,18 @@ func duration(path string, dst *time.Duration, low, high time.Duration) field {
 	}}
 }
 
+func time3339(path string, dst *time.Time) field {
+	return field{path: path, read: func(v any) error {
+		s, _ := v.(string)
+		at, err := time.Parse(time.RFC3339, s)
+		if err != nil {
+			return fmt.Errorf("%s: must be a time as in \"2026-07-01T12:00:00Z\"", show(v))
+		}
+		*dst = at
+		return nil
+	}}
+}
+
 func bytes(path string, dst *int64, low, high int64) field {
 	return field{path: path, read: func(v any) error {
 		s, _ := v.(string)

@@ -123,12 +123,13 @@ func flatten(path string, v any, table []field, leaves map[string]any, rep *repo
 			flatten(join(path, fmt.Sprint(item.Key)), item.Value, table, leaves, rep)
 		}
 	case []any:
-		if path != "secrets.naming" {
+		most, ok := lists[path]
+		if !ok {
 			rep.add(path, "a list: must be a mapping")
 			return
 		}
-		if len(v) > 2 {
-			rep.add(path, "%d secrets: must be 1 or 2, the current one first", len(v))
+		if len(v) > most {
+			rep.add(path, "%d entries: must be at most %d", len(v), most)
 			return
 		}
 		for i, item := range v {

@@ -1,8 +1,12 @@
 package config
 
 import (
+	"fmt"
 	"strings"
 	"time"
+
+	"github.com/oncewall/oncewall/bridge/naming"
+	"github.com/oncewall/oncewall/bridge/seal"
 )
 
 // field is one leaf of the configuration.
@@ -27,10 +31,22 @@ type raw struct {
 	password         source
 	sentinelPassword source
 	bridge           [2]source // current, previous
-	naming           [2]struct {
-		id string
-		source
-	}
+	naming           [naming.MaxSecrets]named
+	issueFrom        time.Time
+	sealing          [seal.MaxSecrets]named
+}
+
+// named is a secret with the id that tells it from others of its list.
+type named struct {
+	id string
+	source
+}
+
+// lists are the paths that hold sequences of mappings, with their greatest
+// length. An element's fields stand in the table with its index.
+var lists = map[string]int{
+	"secrets.naming":  naming.MaxSecrets,
+	"secrets.sealing": seal.MaxSecrets,
 }
 
 func defaults() *raw {
@@ -47,6 +63,7 @@ func defaults() *raw {
 		MaxTTL:        720 * time.Hour,
 		MaxTombstone:  8760 * time.Hour,
 	}
+	r.Unsealed = ReadUnsealed
 	r.redis.Mode = Auto
 	r.redis.DialTimeout = time.Second
 	return r
@@ -96,8 +113,17 @@ func (r *raw) table() []field {
 		duration("limits.max_ttl", &r.Limits.MaxTTL, time.Second, year),
 		duration("limits.max_tombstone_ttl", &r.Limits.MaxTombstone, 0, 10*year),
 	}
-	for i, at := range []string{"secrets.naming[0]", "secrets.naming[1]"} {
-		n := &r.naming[i]
+	t = append(t, time3339("secrets.naming[0].issue_from", &r.issueFrom))
+	t = append(t, secretList("secrets.naming", r.naming[:])...)
+	t = append(t, secretList("secrets.sealing", r.sealing[:])...)
+	return append(t, choice("secrets.unsealed", &r.Unsealed, ReadUnsealed, RefuseUnsealed, WriteUnsealed))
+}
+
+// secretList returns the fields of a list of secrets.
+func secretList(path string, list []named) []field {
+	var t []field
+	for i := range list {
+		at, n := fmt.Sprintf("%s[%d]", path, i), &list[i]
 		t = append(t, text(at+".id", &n.id), text(at+".env", &n.env), text(at+".file", &n.file))
 	}
 	return t

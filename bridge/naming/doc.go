@@ -9,8 +9,9 @@
 // # Two secrets
 //
 // A [Ring] holds one or two secrets, the current one first. Keys are issued
-// under the current secret and accepted under both; the record of an issued key
-// is named under the secret that signed it. Records of client keys are named
+// under the current secret, from a set time on so that all bridges know it by
+// then, and accepted under both; the record of an issued key is named under the
+// secret that signed it. Records of client keys are named
 // under the last secret in the ring, so that adding a new secret forgets
 // nothing. Removing the old one does forget them: see
 // docs/configuration-bridge.md, "Changing the naming secret".

@@ -44,14 +44,14 @@ const (
 
 // Issue makes a key for principal in scope of namespace that says it expires at
 // expires (cut to the millisecond). The randomness comes from crypto/rand.
-func (r *Ring) Issue(namespace, scope, principal string, expires time.Time) string {
+func (k *Key) Issue(namespace, scope, principal string, expires time.Time) string {
 	var raw [issuedBytes]byte
 	raw[0] = issuedVersion
 	binary.BigEndian.PutUint64(raw[1:9], uint64(expires.UnixMilli()))
 	rand.Read(raw[9:headBytes]) // never fails: it ends the program instead
 	head := raw[:headBytes]
-	gateway := r.Current().gatewayTag(namespace, head)
-	owner := r.Current().ownerTag(namespace, scope, principal, head)
+	gateway := k.gatewayTag(namespace, head)
+	owner := k.ownerTag(namespace, scope, principal, head)
 	copy(raw[headBytes:], gateway[:tagBytes])
 	copy(raw[headBytes+tagBytes:], owner[:tagBytes])
 	return IssuedPrefix + base64.RawURLEncoding.EncodeToString(raw[:])

@@ -10,6 +10,8 @@ import (
 	"github.com/oncewall/oncewall/filter/wire"
 )
 
+var noon = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+
 func ring(t testing.TB, fills ...byte) *Ring {
 	t.Helper()
 	var secrets []Secret
@@ -32,11 +34,11 @@ func TestNewRingRefuses(t *testing.T) {
 	}{
 		"none":       {nil, "0 secrets: must be 1 to 2"},
 		"three":      {make([]Secret, 3), "3 secrets: must be 1 to 2"},
-		"short":      {[]Secret{{"a", good[:31]}}, `"a": 31 bytes: must be at least 32`},
-		"no id":      {[]Secret{{"", good}}, "id of 0 bytes: must be 1 to 32"},
-		"long id":    {[]Secret{{strings.Repeat("x", 33), good}}, "id of 33 bytes"},
-		"id twice":   {[]Secret{{"a", good}, {"a", other}}, "used twice"},
-		"same bytes": {[]Secret{{"a", good}, {"b", good}}, "are the same"},
+		"short":      {[]Secret{{ID: "a", Bytes: good[:31]}}, `"a": 31 bytes: must be at least 32`},
+		"no id":      {[]Secret{{Bytes: good}}, "id of 0 bytes: must be 1 to 32"},
+		"long id":    {[]Secret{{ID: strings.Repeat("x", 33), Bytes: good}}, "id of 33 bytes"},
+		"id twice":   {[]Secret{{ID: "a", Bytes: good}, {ID: "a", Bytes: other}}, "used twice"},
+		"same bytes": {[]Secret{{ID: "a", Bytes: good}, {ID: "b", Bytes: good}}, "are the same"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := NewRing(tc.secrets...)
@@ -81,16 +83,42 @@ func TestRingRoles(t *testing.T) {
 	if both.Clients().Name("n", "s", "p", "k") != old.Clients().Name("n", "s", "p", "k") {
 		t.Error("adding a secret renames the records of client keys")
 	}
-	key := old.Issue("n", "s", "p", time.UnixMilli(1))
+	key := old.Issuer(noon).Issue("n", "s", "p", time.UnixMilli(1))
 	got := both.Check("n", "s", "p", key)
-	if got.Verdict != Genuine || got.Key.ID() != old.Current().ID() {
+	if got.Verdict != Genuine || got.Key.ID() != old.Issuer(noon).ID() {
 		t.Errorf("key of the previous secret: %+v", got)
 	}
-	if got.Key.Name("n", "s", "p", key) != old.Current().Name("n", "s", "p", key) {
+	if got.Key.Name("n", "s", "p", key) != old.Issuer(noon).Name("n", "s", "p", key) {
 		t.Error("an issued key's record is renamed by a new secret")
 	}
 	if v := ring(t, 2).Check("n", "s", "p", key).Verdict; v != NotIssued {
 		t.Errorf("key under a removed secret: verdict %d", v)
+	}
+}
+
+// TestIssueFrom: a bridge that knows the new secret goes on issuing under the old
+// one until the time set, so that bridges without it accept what it issues.
+func TestIssueFrom(t *testing.T) {
+	old := ring(t, 1)
+	both, err := NewRing(
+		Secret{ID: "new", Bytes: bytes.Repeat([]byte{2}, MinSecretBytes), IssueFrom: noon},
+		Secret{ID: "old", Bytes: bytes.Repeat([]byte{1}, MinSecretBytes)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, want := range map[time.Duration]Verdict{-time.Nanosecond: Genuine, 0: NotIssued} {
+		key := both.Issuer(noon.Add(at)).Issue("n", "s", "p", noon)
+		if got := old.Check("n", "s", "p", key).Verdict; got != want {
+			t.Errorf("%s from the time set: verdict %d without the new secret, want %d", at, got, want)
+		}
+		if got := both.Check("n", "s", "p", key).Verdict; got != Genuine {
+			t.Errorf("%s from the time set: verdict %d with both", at, got)
+		}
+	}
+	if alone, err := NewRing(Secret{ID: "a", Bytes: bytes.Repeat([]byte{2}, MinSecretBytes), IssueFrom: noon}); err != nil {
+		t.Error(err)
+	} else if alone.Issuer(noon.Add(-1)).ID() != "a" {
+		t.Error("a single secret does not issue")
 	}
 }
 
@@ -122,14 +150,14 @@ func TestFingerprint(t *testing.T) {
 func TestIssuedKeys(t *testing.T) {
 	r := ring(t, 1)
 	expires := time.UnixMilli(1_700_000_000_123)
-	key := r.Issue("n", "s", "p", expires)
+	key := r.Issuer(noon).Issue("n", "s", "p", expires)
 	if len(key) != IssuedLength {
 		t.Fatalf("length %d, want %d", len(key), IssuedLength)
 	}
-	if r.Issue("n", "s", "p", expires) == key {
+	if r.Issuer(noon).Issue("n", "s", "p", expires) == key {
 		t.Fatal("two keys are the same")
 	}
-	if got := r.Check("n", "s", "p", key); got.Verdict != Genuine || !got.Expires.Equal(expires) || got.Key != r.Current() {
+	if got := r.Check("n", "s", "p", key); got.Verdict != Genuine || !got.Expires.Equal(expires) || got.Key != r.Issuer(noon) {
 		t.Fatalf("own key: %+v", got)
 	}
 	for name, tc := range map[string]struct {
@@ -165,7 +193,7 @@ func TestIssuedKeys(t *testing.T) {
 // genuine key into a foreign one; every other bit makes it a forgery.
 func TestEveryBitOfAnIssuedKeyCounts(t *testing.T) {
 	r := ring(t, 1)
-	raw, err := base64.RawURLEncoding.DecodeString(r.Issue("n", "s", "p", time.UnixMilli(5))[len(IssuedPrefix):])
+	raw, err := base64.RawURLEncoding.DecodeString(r.Issuer(noon).Issue("n", "s", "p", time.UnixMilli(5))[len(IssuedPrefix):])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +212,7 @@ func TestEveryBitOfAnIssuedKeyCounts(t *testing.T) {
 
 func FuzzCheck(f *testing.F) {
 	r := ring(f, 1, 2)
-	f.Add(r.Issue("n", "s", "p", time.UnixMilli(1)))
+	f.Add(r.Issuer(noon).Issue("n", "s", "p", time.UnixMilli(1)))
 	f.Add(IssuedPrefix)
 	f.Add("")
 	f.Fuzz(func(t *testing.T, text string) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash"
 	"sync"
+	"time"
 )
 
 // Bounds of a naming secret.
@@ -25,12 +26,16 @@ const (
 type Secret struct {
 	ID    string
 	Bytes []byte
+	// IssueFrom, of the first of two secrets, is when keys begin to be issued
+	// under it; until then they are issued under the second. Zero: at once.
+	IssueFrom time.Time
 }
 
 // Ring holds the derived keys of one or two secrets. It is immutable and safe
 // for concurrent use.
 type Ring struct {
-	keys []*Key // current first
+	keys      []*Key // current first
+	issueFrom time.Time
 }
 
 // NewRing derives the keys of secrets, the current one first. It returns an
@@ -62,11 +67,18 @@ func NewRing(secrets ...Secret) (*Ring, error) {
 		}
 		ring.keys = append(ring.keys, k)
 	}
+	ring.issueFrom = secrets[0].IssueFrom
 	return ring, nil
 }
 
-// Current returns the key under which keys are issued.
-func (r *Ring) Current() *Key { return r.keys[0] }
+// Issuer returns the key under which keys are issued at now: the first of the
+// ring, or the last until the first one's IssueFrom.
+func (r *Ring) Issuer(now time.Time) *Key {
+	if now.Before(r.issueFrom) {
+		return r.keys[len(r.keys)-1]
+	}
+	return r.keys[0]
+}
 
 // Clients returns the key under which records of client keys are named: the
 // last of the ring (see the package comment).

@@ -133,7 +133,7 @@ func TestExpiryIsTheStoresWord(t *testing.T) {
 	policy := testPolicy()
 	policy.Issued = true
 	op := testOp(wire.Claim, 1)
-	op.Key = b.cfg.Keys.Issue("edge", op.Scope, op.Principal, time.Now().Add(-time.Hour))
+	op.Key = b.cfg.Keys.Issuer(time.Now()).Issue("edge", op.Scope, op.Principal, time.Now().Add(-time.Hour))
 	expect(t, b.send(policy, op), wire.KeyUsed)
 }
 

@@ -129,8 +129,8 @@ func (s *Server) convert(j *job, op *wire.Operation) (store.Operation, wire.Resu
 	case op.Kind == wire.Issue:
 		out.Owner = nil
 		out.Life = s.cfg.IssueLife
-		namer = s.cfg.Keys.Current()
-		op.Key = s.cfg.Keys.Issue(j.batch.Namespace, op.Scope, op.Principal, j.issuedUntil)
+		namer = s.cfg.Keys.Issuer(s.cfg.Now().Add(s.cfg.ClockOffset))
+		op.Key = namer.Issue(j.batch.Namespace, op.Scope, op.Principal, j.issuedUntil)
 	case policy.Issued:
 		checked := s.cfg.Keys.Check(j.batch.Namespace, op.Scope, op.Principal, op.Key)
 		if checked.Verdict != naming.Genuine {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/oncewall/oncewall/bridge/config"
 	"github.com/oncewall/oncewall/bridge/naming"
+	"github.com/oncewall/oncewall/bridge/seal"
 	"github.com/oncewall/oncewall/bridge/server"
 )
 
@@ -71,6 +72,12 @@ func serveConfig(ctx context.Context, cfg *config.Config, log *slog.Logger) erro
 	if err != nil {
 		return err
 	}
+	var sealer *seal.Sealer
+	if len(cfg.Sealing) > 0 {
+		if sealer, err = seal.New(cfg.Sealing...); err != nil {
+			return err
+		}
+	}
 	dataTLS, err := cfg.TLS.Server()
 	if err != nil {
 		return err
@@ -91,20 +98,23 @@ func serveConfig(ctx context.Context, cfg *config.Config, log *slog.Logger) erro
 		return err
 	}
 	srv, err := server.New(server.Config{
-		Store:         st,
-		Keys:          keys,
-		Secrets:       cfg.Secrets,
-		MaxBatchBytes: cfg.Limits.MaxBatchBytes,
-		MaxInFlight:   cfg.Limits.MaxInFlight,
-		MaxLease:      cfg.Limits.MaxLease,
-		MaxTTL:        cfg.Limits.MaxTTL,
-		MaxTombstone:  cfg.Limits.MaxTombstone,
-		IssueLife:     cfg.IssueLife,
-		DrainTimeout:  cfg.DrainTimeout,
-		Delay:         cfg.Delay,
-		ClockOffset:   cfg.ClockOffset,
-		Log:           log,
-		Version:       version,
+		Store:          st,
+		Keys:           keys,
+		Secrets:        cfg.Secrets,
+		Sealer:         sealer,
+		WriteUnsealed:  cfg.Unsealed == config.WriteUnsealed,
+		RefuseUnsealed: cfg.Unsealed == config.RefuseUnsealed,
+		MaxBatchBytes:  cfg.Limits.MaxBatchBytes,
+		MaxInFlight:    cfg.Limits.MaxInFlight,
+		MaxLease:       cfg.Limits.MaxLease,
+		MaxTTL:         cfg.Limits.MaxTTL,
+		MaxTombstone:   cfg.Limits.MaxTombstone,
+		IssueLife:      cfg.IssueLife,
+		DrainTimeout:   cfg.DrainTimeout,
+		Delay:          cfg.Delay,
+		ClockOffset:    cfg.ClockOffset,
+		Log:            log,
+		Version:        version,
 	})
 	if err != nil {
 		return err
