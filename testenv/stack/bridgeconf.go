@@ -10,14 +10,15 @@ import (
 
 // Variables that carry secrets to the bridge; the first one goes to Envoy too.
 const (
-	bridgeSecretEnv = "ONCEWALL_BRIDGE_SECRET"
-	namingSecretEnv = "ONCEWALL_NAMING_SECRET"
+	bridgeSecretEnv  = "ONCEWALL_BRIDGE_SECRET"
+	namingSecretEnv  = "ONCEWALL_NAMING_SECRET"
+	sealingSecretEnv = "ONCEWALL_SEALING_SECRET"
 )
 
 // bridgeEnv returns the environment of a bridge. The file of the options is
 // passed to it untouched, so that the bridge judges the user's own text; what
 // belongs to the stack overrides fields by the bridge's own variables.
-func (s *Stack) bridgeEnv(port, admin int, bridgeSecret, namingSecret string) []string {
+func (s *Stack) bridgeEnv(port, admin int, secrets secrets) []string {
 	// A user may override fields as in production.
 	var env []string
 	for _, line := range os.Environ() {
@@ -26,8 +27,9 @@ func (s *Stack) bridgeEnv(port, admin int, bridgeSecret, namingSecret string) []
 		}
 	}
 	set := map[string]string{
-		bridgeSecretEnv:         bridgeSecret,
-		namingSecretEnv:         namingSecret,
+		bridgeSecretEnv:         secrets.bridge,
+		namingSecretEnv:         secrets.naming,
+		sealingSecretEnv:        secrets.sealing,
 		"ONCEWALL_LISTEN":       Addr(port),
 		"ONCEWALL_ADMIN_LISTEN": Addr(admin),
 	}
@@ -39,6 +41,10 @@ func (s *Stack) bridgeEnv(port, admin int, bridgeSecret, namingSecret string) []
 	if walk(map[string]any(file), []any{"secrets", "naming"}) == nil {
 		set["ONCEWALL_SECRETS_NAMING_0_ID"] = "stack"
 		set["ONCEWALL_SECRETS_NAMING_0_ENV"] = namingSecretEnv
+	}
+	if walk(map[string]any(file), []any{"secrets", "sealing"}) == nil {
+		set["ONCEWALL_SECRETS_SEALING_0_ID"] = "stack"
+		set["ONCEWALL_SECRETS_SEALING_0_ENV"] = sealingSecretEnv
 	}
 	if s.opts.Store == Cluster {
 		set["ONCEWALL_STORE_REDIS_MODE"] = "cluster"

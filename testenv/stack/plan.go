@@ -65,11 +65,7 @@ func allFree(ports []int) bool {
 
 // plan returns the parts of the stack in the order in which they start.
 func (s *Stack) plan(prog programs) ([]*part, error) {
-	bridgeSecret, err := secret(s.dir, bridgeSecretFile)
-	if err != nil {
-		return nil, err
-	}
-	namingSecret, err := secret(s.dir, namingSecretFile)
+	secrets, err := readSecrets(s.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +76,7 @@ func (s *Stack) plan(prog programs) ([]*part, error) {
 		}
 	}
 	for i := range s.opts.Bridges {
-		parts = append(parts, s.bridgePart(i, prog, bridgeSecret, namingSecret))
+		parts = append(parts, s.bridgePart(i, prog, secrets))
 	}
 	parts = append(parts, s.shopPart(prog))
 	if s.opts.Inner {
@@ -88,9 +84,9 @@ func (s *Stack) plan(prog programs) ([]*part, error) {
 	}
 	for i := range s.opts.Gateways {
 		if s.opts.Model {
-			parts = append(parts, s.modelPart(i, prog, bridgeSecret))
+			parts = append(parts, s.modelPart(i, prog, secrets.bridge))
 		} else {
-			parts = append(parts, s.gatewayPart(i, prog, bridgeSecret))
+			parts = append(parts, s.gatewayPart(i, prog, secrets.bridge))
 		}
 	}
 	if s.opts.Model && s.opts.Bare {
@@ -120,10 +116,10 @@ func (s *Stack) command(name string, env []string, argv ...string) command {
 	return command{argv: argv, env: env, dir: s.opts.Root, log: logFile(s.dir, name), detached: s.opts.Detached}
 }
 
-func (s *Stack) bridgePart(i int, prog programs, bridgeSecret, namingSecret string) *part {
+func (s *Stack) bridgePart(i int, prog programs, secrets secrets) *part {
 	name := BridgePart(i)
 	port, admin := s.ports.Bridge+2*i, s.ports.BridgeAdmin+2*i
-	env := s.bridgeEnv(port, admin, bridgeSecret, namingSecret)
+	env := s.bridgeEnv(port, admin, secrets)
 	return &part{
 		name:  name,
 		ports: []int{port, admin},

@@ -23,7 +23,7 @@ func (s *Stack) preflight() error {
 	}
 	bridge, err := os.ReadFile(s.opts.BridgeConfig)
 	if err == nil {
-		env := s.bridgeEnv(s.ports.Bridge, s.ports.BridgeAdmin, checkSecret, checkSecret)
+		env := s.bridgeEnv(s.ports.Bridge, s.ports.BridgeAdmin, checkSecrets)
 		_, err = config.Load(config.Options{YAML: bridge, Environ: env, Dev: true})
 	}
 	if err != nil {
@@ -37,5 +37,9 @@ func (s *Stack) preflight() error {
 	return errors.Join(faults...)
 }
 
-// checkSecret has the form of a secret and is none: preflight only judges.
-const checkSecret = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+// checkSecrets have the form of secrets and are none: preflight only judges.
+var checkSecrets = secrets{
+	bridge:  "0123456789abcdef0123456789abcdef-bridge",
+	naming:  "0123456789abcdef0123456789abcdef-naming",
+	sealing: "0123456789abcdef0123456789abcdef-sealing",
+}

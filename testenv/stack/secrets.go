@@ -14,9 +14,26 @@ import (
 // Files of secrets below the stack's folder. They live from the first start to
 // Down, so that a part that is started later has the same ones.
 const (
-	bridgeSecretFile = "bridge.secret"
-	namingSecretFile = "naming.secret"
+	bridgeSecretFile  = "bridge.secret"
+	namingSecretFile  = "naming.secret"
+	sealingSecretFile = "sealing.secret"
 )
+
+// secrets are a stack's own.
+type secrets struct{ bridge, naming, sealing string }
+
+// readSecrets returns the secrets of dir, and makes those that are not there.
+func readSecrets(dir string) (s secrets, err error) {
+	for _, f := range []struct {
+		name string
+		dst  *string
+	}{{bridgeSecretFile, &s.bridge}, {namingSecretFile, &s.naming}, {sealingSecretFile, &s.sealing}} {
+		if *f.dst, err = secret(dir, f.name); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
 
 // secret returns the secret in a file of dir, and makes it on first use: 32
 // random bytes in hex, readable by the user alone.
@@ -39,7 +56,7 @@ func secret(dir, name string) (string, error) {
 
 // removeSecrets ends the life of a stack's secrets.
 func removeSecrets(dir string) error {
-	for _, name := range []string{bridgeSecretFile, namingSecretFile} {
+	for _, name := range []string{bridgeSecretFile, namingSecretFile, sealingSecretFile} {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
