@@ -24,7 +24,7 @@ TOOL := $(GO) tool -modfile=build/tools/go.mod
 WASM_ENV := GOOS=wasip1 GOARCH=wasm
 
 .PHONY: help build wasm binaries demo up down test test-unit test-race test-wasm test-plugin test-e2e \
-	test-old check generate fuzz bench envoy envoy-old redis cc store clean FORCE
+	test-old check generate fuzz bench model envoy envoy-old redis cc store clean FORCE
 
 help: ## this list, and the variables that the stack reads
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -83,6 +83,9 @@ $(OUT)/story: FORCE | $(OUT)
 $(OUT)/bench: FORCE | $(OUT)
 	@$(GO) build -trimpath -o $@ ./testenv/bench/cmd/bench
 
+$(OUT)/model: FORCE | $(OUT)
+	@$(GO) build -trimpath -o $@ ./testenv/model/cmd/model
+
 envoy: ## installs the pinned Envoy, unless $ENVOY or PATH has one
 	@build/envoy.sh
 
@@ -139,6 +142,12 @@ test-old: build redis ## the tests with a real Envoy, on the oldest one
 
 bench: build envoy redis $(OUT)/bench ## cost of a request beside bare proxying
 	@$(OUT)/bench
+
+# Minutes and up to 600 MB; make test has the short form.
+SCHEDULES ?= 10000
+model: redis $(OUT)/model ## every run of the protocol's model, SCHEDULES (10000) on the real scripts
+	@$(OUT)/model
+	$(GO) test -count=1 -timeout 60m ./testenv/model/schedule -run 'Embedded|Server' -fresh -schedules $(SCHEDULES)
 
 check: ## formatting, vet, staticcheck, import rules, links, generated files
 	@build/check.sh

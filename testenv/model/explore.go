@@ -39,12 +39,22 @@ func (r *Report) Names() string {
 // Visited states are remembered by 64 bits of hash: among ten million states the
 // chance of one that is taken for another is three in a million.
 func Explore(c *Config, limit int) Report {
-	e := explorer{
+	e := newExplorer(c)
+	e.run(limit)
+	return e.report
+}
+
+func newExplorer(c *Config) *explorer {
+	e := &explorer{
 		c: c, seed: maphash.MakeSeed(), seen: map[uint64]struct{}{}, broken: map[*promise]bool{},
 		stepper: stepper{c: c},
 	}
 	start := c.start()
 	e.visit(&start, -1)
+	return e
+}
+
+func (e *explorer) run(limit int) {
 	i := 0
 	for ; i < len(e.worlds) && len(e.worlds) <= limit; i++ {
 		e.leave(i)
@@ -52,7 +62,6 @@ func Explore(c *Config, limit int) Report {
 	e.report.States = len(e.worlds)
 	e.report.Bounded = i < len(e.worlds)
 	slices.SortFunc(e.report.Findings, func(a, b Finding) int { return strings.Compare(a.Promise, b.Promise) })
-	return e.report
 }
 
 type explorer struct {

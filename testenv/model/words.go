@@ -63,7 +63,7 @@ func (c *Config) applyFinal(r *record, w word) bool {
 	case heard && !live && c.rule(olderOnFree), heard && c.Older == accept:
 		*r = to
 		return true
-	case heard && live && c.Older == note:
+	case heard && live && c.Older == note && r.noted == 0:
 		r.noted = w.owner
 	}
 	return false
@@ -79,16 +79,35 @@ func (c *Config) applyUnknown(r *record, w word) bool {
 		r.seal(max(r.fence, w.fence))
 		return true
 	}
-	lost := r.state == absent || r.state == released
+	live := r.state == processing && r.holds(w)
 	to := record{
-		state: unknown, owner: w.owner, fence: w.fence, indexed: true,
-		over: r.over && r.owner == w.owner, attempts: r.attempts,
+		state: unknown, owner: w.owner, fence: max(r.fence, w.fence), indexed: true,
+		over: live && r.over, attempts: c.attemptsOfUnknown(r, w),
 	}
-	if lost && c.Issued && c.rule(issuedHeld) {
+	if !live && c.Issued && c.rule(issuedHeld) {
 		to.held, to.attempts = true, 0
 	}
 	*r = to
 	return true
+}
+
+// holds reports whether w is of the very claim that r is.
+func (r *record) holds(w word) bool {
+	return r.owner == w.owner && (w.fence == 0 || w.fence == r.fence)
+}
+
+// attemptsOfUnknown counts what was sent: a record that is made again knows of one
+// attempt, one that fell back behind a newer fence of one more than it knew.
+func (c *Config) attemptsOfUnknown(r *record, w word) uint8 {
+	switch {
+	case c.Attempts == 0:
+		return 0
+	case r.state != processing:
+		return 1
+	case r.holds(w):
+		return r.attempts
+	}
+	return r.attempts + 1
 }
 
 func (c *Config) applyRelease(r *record, w word) {

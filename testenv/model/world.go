@@ -168,7 +168,7 @@ func (w *world) hear(me uint8) {
 // show describes the stores, for traces.
 func (w *world) show(c *Config) string {
 	s := "redis=" + w.redis.String()
-	if w.replica != w.redis {
+	if w.replica != w.redis && (c.Wait || c.Failovers > 0) {
 		s += " replica=" + w.replica.String()
 	}
 	if c.Ledger {

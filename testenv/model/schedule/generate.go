@@ -73,12 +73,17 @@ func (g *generator) story() []Action {
 	const part = 400 * time.Microsecond
 	first := g.rng.IntN(g.owners)
 	second := (first + 1) % g.owners
-	switch g.rng.IntN(3) {
+	switch g.rng.IntN(4) {
 	case 0:
 		return []Action{do(wire.Claim, first), wait(lease), do(wire.Claim, second)}
 	case 1:
 		// Lives are kept in whole milliseconds, rounded up.
 		return []Action{do(wire.Executed, first), wait(part), do(wire.Renew, first), wait(life - part), do(wire.Claim, second)}
+	case 2:
+		// A result that outlives its record must not become another answer's.
+		kept, none := do(wire.Complete, first), do(wire.Complete, second)
+		kept.Body = "r"
+		return []Action{kept, {Verb: LoseRecord, Key: a.Key}, none, do(wire.Claim, first)}
 	}
 	issue := do(wire.Issue, first)
 	issue.Time = time.Second
