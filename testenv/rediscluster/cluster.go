@@ -112,6 +112,8 @@ func (c *Config) nodeOptions() []string {
 		"--cluster-enabled", "yes",
 		"--cluster-node-timeout", strconv.FormatInt(c.NodeTimeout.Milliseconds(), 10),
 		"--cluster-replica-validity-factor", "0",
+		// One master away must not take the slots of the others with it.
+		"--cluster-require-full-coverage", "no",
 	}, c.options()...)
 }
 

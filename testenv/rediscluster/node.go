@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,6 +30,8 @@ const poll = 20 * time.Millisecond
 // Node is one running server.
 type Node struct {
 	Port int
+	home string
+	args []string
 	log  string
 	cmd  *exec.Cmd
 	done chan struct{} // closed when the process has been waited for
@@ -53,6 +56,18 @@ func (n *Node) Pause() error { return n.cmd.Process.Signal(syscall.SIGSTOP) }
 
 // Resume ends a Pause.
 func (n *Node) Resume() error { return n.cmd.Process.Signal(syscall.SIGCONT) }
+
+// Restart starts a killed node again as it was started before, options added:
+// with its place in the cluster, and with whatever data it persisted. It returns
+// when the node answers, which may be before it has loaded its data.
+func (n *Node) Restart(ctx context.Context, options ...string) error {
+	again, err := launch(ctx, n.home, n.Port, append(slices.Clone(n.args), options...)...)
+	if err != nil {
+		return err
+	}
+	n.cmd, n.done, n.err = again.cmd, again.done, nil
+	return nil
+}
 
 func address(port int) string { return "127.0.0.1:" + strconv.Itoa(port) }
 
@@ -106,7 +121,10 @@ func launch(ctx context.Context, home string, port int, args ...string) (*Node, 
 	if err != nil {
 		return nil, ErrNoServer
 	}
-	n := &Node{Port: port, log: logOf(home), done: make(chan struct{}), cmd: exec.Command(path, args...)}
+	n := &Node{
+		Port: port, home: home, args: args, log: logOf(home),
+		done: make(chan struct{}), cmd: exec.Command(path, args...),
+	}
 	n.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	started := make(chan error)
 	starter() <- func() { started <- n.cmd.Start() }

@@ -32,6 +32,8 @@ const (
 	// barrierSuffix makes the key of a barrier from a bucket's tag. It means
 	// nothing.
 	barrierSuffix = "ack"
+	// nudgeEvery is the pause between two nudges of a server that is late.
+	nudgeEvery = 2 * time.Millisecond
 	// comeAgain is what a repeat of a finished request waits whose record too few
 	// replicas hold. It is not told that the store is away: some rules forward
 	// then, and this request has run.
@@ -192,11 +194,14 @@ func (a *acker) try(ctx context.Context, address string, owed []debt) (again []d
 	if asking {
 		commands = append(commands, n.B().Arbitrary("ASKING").Build())
 	}
+	patience := patience(ctx)
 	commands = append(commands,
 		n.B().Eval().Script(barrier).Numkeys(1).Key(tags[bucket]+barrierSuffix).Build(),
-		n.B().Wait().Numreplicas(int64(acks)).Timeout(patience(ctx)).Build())
+		n.B().Wait().Numreplicas(int64(acks)).Timeout(patience).Build())
 	a.s.commands.Add(uint64(len(commands)))
+	stop := nudge(ctx, n, time.Duration(patience)*time.Millisecond)
 	results := n.DoMulti(ctx, commands...)
+	stop()
 	last := len(results) - 1
 	held, err := results[last].AsInt64()
 	if err == nil {
@@ -227,6 +232,24 @@ func patience(ctx context.Context) int64 {
 	}
 	left := time.Until(end)
 	return max((left - min(max(left/10, 5*time.Millisecond), left/2)).Milliseconds(), 1)
+}
+
+// nudge makes a WAIT end on time. A server with nothing else to do looks at the
+// timeouts of its blocked clients ten times a second; any command, on any other
+// connection, makes it look.
+func nudge(ctx context.Context, n rueidis.Client, after time.Duration) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var again func()
+	again = func() {
+		if n.Do(ctx, n.B().Ping().Build()); ctx.Err() == nil {
+			time.AfterFunc(nudgeEvery, again)
+		}
+	}
+	t := time.AfterFunc(after+nudgeEvery, again)
+	return func() {
+		t.Stop()
+		cancel()
+	}
 }
 
 // judge answers the debts from the results of their pipeline: held replicas have
