@@ -271,7 +271,8 @@ func (s *Stream) claimAnswered(now int64, r *wire.Result, sent int64) {
 		s.giveBack(now)
 		s.reply(problemUnavailable, extra{retryAfterMS: 1000})
 	case wire.Stale:
-		s.reply(problemUnavailable, extra{retryAfterMS: 1000})
+		// Its first try was granted and given back: too few replicas held it.
+		s.away(now)
 	default:
 		s.reply(problemMisconfigured, extra{})
 	}
@@ -316,6 +317,12 @@ func (s *Stream) unavailable(now int64, t *task) {
 		s.reply(problemUnavailable, extra{retryAfterMS: 1000})
 		return
 	}
+	s.away(now)
+}
+
+// away does what the rule says of a claim that the store did not grant or
+// refuse.
+func (s *Stream) away(now int64) {
 	if s.rule.Unavailable == rules.UnavailableForward {
 		s.unprotected = true
 		s.w.count(MetricUnprotected)

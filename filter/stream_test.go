@@ -165,6 +165,25 @@ func TestBridgeAway(t *testing.T) {
 	}
 }
 
+// A grant that too few replicas held is given back by the bridge, and the second
+// try of the same owner is told stale. The rule decides as if the store had been
+// away.
+func TestGrantGivenBack(t *testing.T) {
+	g := newRig(t, true)
+	for path, forwarded := range map[string]int{"/orders": 0, "/forward": 1} {
+		s := g.open("POST", path, "k", true)
+		op := g.flights[0].batch.Ops[0]
+		id := op.Scope + "\x00" + op.Principal + "\x00" + op.Key
+		g.fail(0)
+		g.records[id] = &record{state: "R", owner: string(op.Owner)}
+		g.answer(0, false)
+		if s.resumed != forwarded || len(s.replies) != 1-forwarded {
+			t.Errorf("%s: forwarded %d times, %d replies", path, s.resumed, len(s.replies))
+		}
+		g.settleDown()
+	}
+}
+
 func TestBridgeNeverAnswers(t *testing.T) {
 	g := newRig(t, true)
 	s := g.open("POST", "/orders", "k", true)
