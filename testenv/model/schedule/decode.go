@@ -60,6 +60,7 @@ func decode(fields map[string]string) (table.Record, error) {
 			r.Expires = number(v)
 		case "kx":
 			r.KeyExpires = number(v)
+		case "un": // where replicas are awaited, which the table has none of
 		default:
 			fault = fmt.Errorf("record: field %q is not known", name)
 		}

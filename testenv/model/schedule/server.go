@@ -58,40 +58,16 @@ func (s *Server) do(args ...string) rueidis.RedisResult {
 	return s.client.Do(context.Background(), s.client.B().Arbitrary(args...).Build())
 }
 
-// Read reads all parts in one pipeline, beginning with the clock.
+// Read asks for the clock first.
 func (s *Server) Read(n store.Name) (table.Record, int64, error) {
-	p, b := placesOf(n), s.client.B()
-	res := s.client.DoMulti(context.Background(),
-		b.Time().Build(), b.Hgetall().Key(p.record).Build(), b.Pttl().Key(p.record).Build(),
-		b.Get().Key(p.result).Build(), b.Pttl().Key(p.result).Build(), b.Zscore().Key(p.index).Member(p.member).Build())
-	clock, err := res[0].AsStrSlice()
+	clock, err := s.do("TIME").AsStrSlice()
 	if err != nil || len(clock) != 2 {
 		return table.Record{}, 0, fmt.Errorf("schedule: server: time: %w", err)
 	}
 	sec, _ := strconv.ParseInt(clock[0], 10, 64)
 	us, _ := strconv.ParseInt(clock[1], 10, 64)
-	now := sec*1_000_000 + us
-	fields, err := res[1].AsStrMap()
-	if err != nil {
-		return table.Record{}, 0, fmt.Errorf("schedule: server: %w", err)
-	}
-	r, err := decode(fields)
-	if err != nil {
-		return r, 0, err
-	}
-	if left, err := res[2].AsInt64(); err == nil && left >= 0 {
-		r.Left = left*1000 + 1 // 0 would be no life
-	}
-	if result, err := res[3].ToString(); err == nil {
-		r.Result = result
-	}
-	if left, err := res[4].AsInt64(); err == nil && left >= 0 {
-		r.ResultLeft = left*1000 + 1
-	}
-	if due, err := res[5].AsFloat64(); err == nil {
-		r.Indexed, r.Due = true, int64(due)
-	}
-	return r, now, nil
+	r, err := Read(context.Background(), s.client, n)
+	return r, sec*1_000_000 + us, err
 }
 
 // moments are the fields of a record that hold one.
