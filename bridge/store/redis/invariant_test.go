@@ -7,16 +7,27 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/oncewall/oncewall/bridge/store"
+	"github.com/oncewall/oncewall/bridge/store/redis"
 	"github.com/oncewall/oncewall/testenv/model/schedule"
 )
 
 // checked is a store under test: after every operation what holds of any record
 // is looked at once more in what is stored. Tests pay for that, production does
-// not.
+// not. It has every method of the store that it wraps.
 type checked struct {
-	store.Store
+	*redis.Store
 	t      *testing.T
 	client rueidis.Client
+}
+
+func check(t *testing.T, s store.Store, c rueidis.Client) store.Store {
+	switch s := s.(type) {
+	case *redis.Store:
+		return checked{s, t, c}
+	case *redis.EmbeddedStore:
+		return checked{s.Store, t, c}
+	}
+	return s
 }
 
 func (c checked) Do(ctx context.Context, ops []store.Operation) []store.Reply {
