@@ -58,6 +58,9 @@ func Run(t *testing.T, open func(t *testing.T) *Harness) {
 	} {
 		t.Run(group.name, func(t *testing.T) { runRows(t, h, group.rows, !h.Exact) })
 	}
+	if _, ok := h.Store.(store.Inspector); ok {
+		t.Run("inspector", func(t *testing.T) { runRows(t, h, inspectRows, !h.Exact) })
+	}
 	if h.Exact {
 		t.Run("boundary", func(t *testing.T) { runRows(t, h, boundaryRows, false) })
 	}
