@@ -72,7 +72,9 @@ func (t Trail) NeverForwarded() bool {
 type EffectKind uint8
 
 // The effects. Those with a Stream are carried out with that stream's context
-// made effective.
+// made effective. A resumption of the stream whose own event has just been given
+// is carried out by answering that event with Continue, whatever it returned: the
+// chunk at hand must go with the rest.
 const (
 	ResumeRequest EffectKind = iota + 1
 	ResumeResponse

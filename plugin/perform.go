@@ -48,9 +48,13 @@ func (p *plugin) do(e *filter.Effect) {
 	case filter.RemoveResponseHeader:
 		check(proxywasm.RemoveHttpResponseHeader(e.Name))
 	case filter.ResumeRequest:
-		check(proxywasm.ResumeHttpRequest())
+		if !open[e.Stream.ID].resumes(e.Kind) {
+			check(proxywasm.ResumeHttpRequest())
+		}
 	case filter.ResumeResponse:
-		check(proxywasm.ResumeHttpResponse())
+		if !open[e.Stream.ID].resumes(e.Kind) {
+			check(proxywasm.ResumeHttpResponse())
+		}
 	case filter.Reply:
 		r := e.Reply
 		if st := wasip1.LocalReply(r.Status, r.Details, r.Headers, r.Body); st != 0 {

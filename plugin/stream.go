@@ -15,6 +15,10 @@ type stream struct {
 	p    *plugin
 	id   uint32
 	core *filter.Stream
+	// during is the resumption that the running callback makes needless: what it
+	// returns says whether the stream goes on. resumed says that it was asked for.
+	during  filter.EffectKind
+	resumed bool
 }
 
 // actions maps the core's actions to what the host takes. Hold and Discard are
@@ -27,9 +31,29 @@ var actions = [...]types.Action{
 }
 
 // give performs what the event asked for and returns its action.
-func (s *stream) give(a filter.Action) types.Action {
+//
+// A callout that the host refuses at once may resume the stream here and now.
+// The callback then returns Continue. Were the host told to continue before the
+// callback has returned, Envoy would send on what it had buffered, without the
+// chunk at hand, and then stop at what the callback returns.
+func (s *stream) give(resume filter.EffectKind, a filter.Action) types.Action {
+	s.during, s.resumed = resume, false
 	s.p.perform()
+	s.during = 0
+	if s.resumed {
+		return types.ActionContinue
+	}
 	return actions[a]
+}
+
+// resumes reports whether an effect is the resumption of the stream whose
+// callback is running, and notes it.
+func (s *stream) resumes(k filter.EffectKind) bool {
+	if s == nil || s.during != k {
+		return false
+	}
+	s.resumed = true
+	return true
 }
 
 func (s *stream) OnHttpRequestHeaders(_ int, end bool) types.Action {
@@ -51,42 +75,42 @@ func (s *stream) OnHttpRequestHeaders(_ int, end bool) types.Action {
 	}
 	s.core = w.Open(s.id, rule, method, path)
 	open[s.id] = s
-	return s.give(s.core.RequestHeaders(s.p.now(), &requestView{}, end))
+	return s.give(filter.ResumeRequest, s.core.RequestHeaders(s.p.now(), &requestView{}, end))
 }
 
 func (s *stream) OnHttpRequestBody(n int, end bool) types.Action {
 	if s.core == nil {
 		return types.ActionContinue
 	}
-	return s.give(s.core.RequestBody(s.p.now(), n, end, func() []byte { return chunk(proxywasm.GetHttpRequestBody, n) }))
+	return s.give(filter.ResumeRequest, s.core.RequestBody(s.p.now(), n, end, func() []byte { return chunk(proxywasm.GetHttpRequestBody, n) }))
 }
 
 func (s *stream) OnHttpRequestTrailers(int) types.Action {
 	if s.core == nil {
 		return types.ActionContinue
 	}
-	return s.give(s.core.RequestTrailers(s.p.now()))
+	return s.give(filter.ResumeRequest, s.core.RequestTrailers(s.p.now()))
 }
 
 func (s *stream) OnHttpResponseHeaders(_ int, end bool) types.Action {
 	if s.core == nil || s.core.Answered() {
 		return types.ActionContinue
 	}
-	return s.give(s.core.ResponseHeaders(s.p.now(), &responseView{}, end))
+	return s.give(filter.ResumeResponse, s.core.ResponseHeaders(s.p.now(), &responseView{}, end))
 }
 
 func (s *stream) OnHttpResponseBody(n int, end bool) types.Action {
 	if s.core == nil || s.core.Answered() {
 		return types.ActionContinue
 	}
-	return s.give(s.core.ResponseBody(s.p.now(), n, end, func() []byte { return chunk(proxywasm.GetHttpResponseBody, n) }))
+	return s.give(filter.ResumeResponse, s.core.ResponseBody(s.p.now(), n, end, func() []byte { return chunk(proxywasm.GetHttpResponseBody, n) }))
 }
 
 func (s *stream) OnHttpResponseTrailers(int) types.Action {
 	if s.core == nil || s.core.Answered() {
 		return types.ActionContinue
 	}
-	return s.give(s.core.ResponseTrailers(s.p.now()))
+	return s.give(filter.ResumeResponse, s.core.ResponseTrailers(s.p.now()))
 }
 
 func (s *stream) OnHttpStreamDone() {
