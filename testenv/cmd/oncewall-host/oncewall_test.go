@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/oncewall/oncewall/testenv/shop"
 )
@@ -207,7 +208,11 @@ func TestClientGone(t *testing.T) {
 		}()
 		wait(t, "the request's arrival", arrived)
 		cancel()
+		began := time.Now()
 		wait(t, "the reset at the backend", gone)
+		if took := time.Since(began); took > 4*time.Second { // the rule's upstream_timeout is 5s
+			t.Errorf("the backend was reset after %s: that was a timeout", took)
+		}
 		if err := <-failed; err == nil {
 			t.Error("the client got an answer")
 		}
