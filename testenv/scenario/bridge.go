@@ -64,6 +64,7 @@ var faults = map[string]struct{ known, timed bool }{
 	"busy":      {true, false}, // 503 of Envoy's, unstamped, nothing done
 	"resets":    {true, false}, // done, and the connection breaks
 	"refuses":   {true, false}, // no connection
+	"absent":    {true, false}, // no host to connect to
 }
 
 // bridge is the way to the real bridge, with what may go wrong on it.

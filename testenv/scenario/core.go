@@ -23,7 +23,7 @@ type coreWorld struct {
 	counts  [64]int
 	tick    time.Duration
 	ticks   int // tells a timer from those that replaced it
-	refused map[string]bool
+	ways    map[string]access
 	ids     uint32
 	faults  []error
 }
@@ -34,7 +34,7 @@ func newCore(config []byte, flag bool) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &coreWorld{w: filter.NewWorker(cfg, [16]byte{1}), flag: flag, refused: map[string]bool{},
+	w := &coreWorld{w: filter.NewWorker(cfg, [16]byte{1}), flag: flag, ways: map[string]access{},
 		streams: map[string]*coreStream{}, byCore: map[*filter.Stream]*coreStream{}}
 	if w.real, err = newInProcess(); err != nil {
 		return nil, err
@@ -120,10 +120,15 @@ type coreCall struct {
 
 func (w *coreWorld) call(e *filter.CallEffect) {
 	c := &coreCall{w: w, id: e.ID}
+	if w.ways[toBridge] == absent {
+		c.over = true
+		w.w.CallFailed(w.at(), e.ID)
+		return
+	}
 	body := append([]byte(nil), e.Body...)
 	w.after(time.Duration(e.TimeoutMS)*time.Millisecond, c.reset)
 	w.after(0, func() {
-		if w.refused["bridge"] {
+		if w.ways[toBridge] == refuses {
 			c.reset()
 			return
 		}
@@ -166,8 +171,8 @@ func (w *coreWorld) stat(name string) int {
 	return 0
 }
 
-func (w *coreWorld) refuse(who string, yes bool) error {
-	w.refused[who] = yes
+func (w *coreWorld) block(who string, how access) error {
+	w.ways[who] = how
 	return nil
 }
 

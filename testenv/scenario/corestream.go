@@ -128,8 +128,12 @@ func (s *coreStream) route() {
 	if ms, err := strconv.Atoi(s.req.Headers.Get("x-envoy-upstream-rq-timeout-ms")); err == nil {
 		timeout = time.Duration(ms) * time.Millisecond
 	}
-	if s.w.refused["upstream"] {
+	switch s.w.ways[toUpstream] {
+	case refuses:
 		s.w.after(0, func() { s.envoyReply(503, 0x20) })
+		return
+	case absent:
+		s.envoyReply(503, 0x2)
 		return
 	}
 	s.w.after(0, func() {

@@ -66,7 +66,7 @@
 //
 //	upstream: STATUS [body=B | size=N] [name=value] [trailer.name=value] [after=D]
 //	upstream: half STATUS ...   half of the body, then the connection breaks
-//	upstream: holds | resets | refuses
+//	upstream: holds | resets | refuses | absent
 //	upstream answers a: STATUS ...
 //	upstream begins a: STATUS ..., upstream sends a: body=B, upstream ends a[: body=B]
 //	upstream resets a
@@ -94,6 +94,8 @@
 //	miscounts   one result too few           too-large   over 32 MiB
 //	unstamped   without the bridge's stamp   fails       the bridge's own 500
 //	busy        Envoy's 503, nothing done    resets      reset instead of an answer
+//	absent      Envoy sends nothing: it knows no healthy host, or (the real one)
+//	            its circuit breaker is open
 //
 // # Time, counters, and what is never said
 //

@@ -28,6 +28,7 @@ type envoyWorld struct {
 	clients map[string]*envoyClient
 	stats   map[string]int
 	zero    map[string]int
+	shut    map[string]bool // circuit breakers
 }
 
 // envoyClient is one request of a real client.
@@ -178,14 +179,20 @@ func (w *envoyWorld) stat(name string) int {
 	return w.stats[statPrefix+name] - w.zero[statPrefix+name]
 }
 
-// refuse shuts or opens a door, and waits until Envoy has no connection that it
+// block shuts or opens a door, and waits until Envoy has no connection that it
 // could take for a good one.
-func (w *envoyWorld) refuse(who string, yes bool) error {
+func (w *envoyWorld) block(who string, how access) error {
 	d, cluster := w.town.upstream, upstreamCluster
-	if who == "bridge" {
+	if who == toBridge {
 		d, cluster = w.town.proxy, bridgeCluster
 	}
-	if !yes {
+	if shut := how == absent; shut != w.shut[who] {
+		if err := w.town.breaker(w.ctx, cluster, shut); err != nil {
+			return err
+		}
+		w.shut[who] = shut
+	}
+	if how != refuses {
 		return d.open()
 	}
 	d.shut()
@@ -209,7 +216,11 @@ func (w *envoyWorld) end() error {
 	return nil
 }
 
+// close leaves the town as it was found, also after a story that broke off.
 func (w *envoyWorld) close() {
+	for _, who := range []string{toUpstream, toBridge} {
+		_ = w.block(who, open)
+	}
 	for _, c := range w.clients {
 		c.leave()
 	}

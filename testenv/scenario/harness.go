@@ -185,9 +185,9 @@ func (w *harnessWorld) until(limit time.Duration, cond func() bool) bool {
 
 func (w *harnessWorld) stat(name string) int { return int(w.h.Counter(name)) }
 
-func (w *harnessWorld) refuse(who string, yes bool) error {
-	name := map[string]string{"upstream": upstreamCluster, "bridge": bridgeCluster}[who]
-	w.h.Cluster(name).Refuse = yes
+func (w *harnessWorld) block(who string, how access) error {
+	c := w.h.Cluster(map[string]string{toUpstream: upstreamCluster, toBridge: bridgeCluster}[who])
+	c.Refuse, c.NoHosts = how == refuses, how == absent
 	return nil
 }
 

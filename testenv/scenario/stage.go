@@ -24,8 +24,8 @@ type world interface {
 	advance(time.Duration)
 	until(limit time.Duration, cond func() bool) bool
 	stat(counter string) int
-	// refuse closes the way to "upstream" or to "bridge", or opens it.
-	refuse(who string, yes bool) error
+	// block closes the way to upstream or to the bridge.
+	block(who string, how access) error
 	// slack is what may be added to times that a story states.
 	slack() time.Duration
 	// end is called when the story has been told and nothing is wrong any more:
@@ -33,6 +33,23 @@ type world interface {
 	end() error
 	close()
 }
+
+// access says whether connections are to be had.
+type access uint8
+
+const (
+	open    access = iota
+	refuses        // connections are refused
+	absent         // Envoy sends nothing: no healthy host, or its circuit breaker is open
+)
+
+var accesses = map[string]access{"refuses": refuses, "absent": absent}
+
+// Where the ways lead that may be closed.
+const (
+	toUpstream = "upstream"
+	toBridge   = "bridge"
+)
 
 // stage is one telling of a story.
 type stage struct {
@@ -72,8 +89,8 @@ func (s *stage) finish() error {
 	}
 	s.bridge.spoil(fault{kind: "answers"})
 	s.bridge.letGo(false)
-	for _, who := range []string{"upstream", "bridge"} {
-		if err := s.w.refuse(who, false); err != nil {
+	for _, who := range []string{toUpstream, toBridge} {
+		if err := s.w.block(who, open); err != nil {
 			return err
 		}
 	}
@@ -158,7 +175,7 @@ func (s *stage) waits(name string) error {
 }
 
 func (s *stage) behave(b behaviour) error {
-	if err := s.w.refuse("upstream", b.kind == "refuses"); err != nil {
+	if err := s.w.block(toUpstream, accesses[b.kind]); err != nil {
 		return err
 	}
 	s.backend.behave(b)
@@ -189,8 +206,8 @@ func (s *stage) saw(name string, e expectation) error {
 }
 
 func (s *stage) spoil(f fault) error {
-	if f.kind == "refuses" || f.kind == "answers" && f.on == nil {
-		if err := s.w.refuse("bridge", f.kind == "refuses"); err != nil {
+	if how := accesses[f.kind]; how != open || f.kind == "answers" && f.on == nil {
+		if err := s.w.block(toBridge, how); err != nil || how != open {
 			return err
 		}
 	}

@@ -132,7 +132,7 @@ func (p *parser) upstream(verb []string, ws []word, colon bool) (do, error) {
 	b := behaviour{kind: ws[0].name}
 	var err error
 	switch b.kind {
-	case "holds", "resets", "refuses":
+	case "holds", "resets", "refuses", "absent":
 		if len(ws) > 1 {
 			return nil, fmt.Errorf("%s takes no more words", b.kind)
 		}
@@ -214,8 +214,8 @@ func (p *parser) bridge(verb []string, ws []word, colon bool) (do, error) {
 	}
 	f.kind = names[0]
 	names = names[1:]
-	if f.kind == "refuses" && (f.on != nil || len(names) > 0) {
-		return nil, fmt.Errorf("connections are refused to all operations, until the bridge answers")
+	if accesses[f.kind] != open && (f.on != nil || len(names) > 0) {
+		return nil, fmt.Errorf("%s: meets all operations, until the bridge answers", f.kind)
 	}
 	if faults[f.kind].timed {
 		if len(names) == 0 {

@@ -86,7 +86,7 @@ func TestParseFaults(t *testing.T) {
 		{head + "bridge clam: loses", `x.story:3: unknown operation "clam"`},
 		{head + "bridge: delays", "x.story:3: delays wants a time"},
 		{head + "bridge: loses thrice", `x.story:3: unknown word "thrice"`},
-		{head + "bridge claim: refuses", "x.story:3: connections are refused to all"},
+		{head + "bridge claim: refuses", "x.story:3: refuses: meets all operations"},
 		{head + "backend ran", "x.story:3: want backend ran: N"},
 		{head + "stats: callout=1", `x.story:3: no counter is called "callout"`},
 		{head + "stats: callouts=many", `x.story:3: callouts: "many"`},

@@ -31,7 +31,9 @@ type Town struct {
 }
 
 // townPatch points the gateway's clusters at the doors, and sets the mode.
+// The runtime lets a story lower what circuit breakers allow.
 const townPatch = `
+layered_runtime: {layers: [{name: admin, admin_layer: {}}]}
 static_resources:
   listeners:
   - name: gateway
@@ -89,7 +91,7 @@ func (t *Town) Close() error {
 
 // Tell tells one variant of a story.
 func (t *Town) Tell(ctx context.Context, v *Variant) error {
-	w := &envoyWorld{town: t, ctx: ctx, clients: map[string]*envoyClient{}, number: t.told, began: time.Now()}
+	w := &envoyWorld{town: t, ctx: ctx, clients: map[string]*envoyClient{}, shut: map[string]bool{}, number: t.told, began: time.Now()}
 	t.told++
 	w.bridge = newBridge(func() time.Duration { return time.Since(w.began) }, w.serve)
 	w.backend = newBackend(w.bridge)
@@ -155,8 +157,8 @@ func (w *envoyWorld) serve(batch []byte, h Lines) bridgeAnswer {
 }
 
 // admin asks Envoy's admin.
-func (t *Town) admin(ctx context.Context, path string) (string, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+t.stack.GatewayAdmin(0)+path, nil)
+func (t *Town) admin(ctx context.Context, method, path string) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, method, "http://"+t.stack.GatewayAdmin(0)+path, nil)
 	if err != nil {
 		return "", err
 	}
@@ -166,12 +168,27 @@ func (t *Town) admin(ctx context.Context, path string) (string, error) {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	b, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("admin: %s: status %d: %s", path, resp.StatusCode, b)
+	}
 	return string(b), err
+}
+
+// breaker closes a cluster's circuit breaker for everything new, or puts it back
+// to what the shipped configuration says.
+func (t *Town) breaker(ctx context.Context, cluster string, shut bool) error {
+	n := "1024"
+	if shut {
+		n = "0"
+	}
+	key := "circuit_breakers." + cluster + ".default."
+	_, err := t.admin(ctx, http.MethodPost, "/runtime_modify?"+key+"max_requests="+n+"&"+key+"max_pending_requests="+n)
+	return err
 }
 
 // statsOf reads Envoy's numbers whose names contain filter.
 func (t *Town) statsOf(ctx context.Context, filter string) (map[string]int, error) {
-	text, err := t.admin(ctx, "/stats?filter="+filter)
+	text, err := t.admin(ctx, http.MethodGet, "/stats?filter="+filter)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,8 @@ e: POST /orders key=k1 user= body={"a":1}
 e sees: 401 principal-missing
 l: POST /orders key=kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk body={"a":1}
 l sees: 400 key-invalid
+p: POST /orders key=k1 x-user-id=ada x-user-id=eve body={"a":1}
+p sees: 401 principal-missing
 stats: callouts=0
 # As the draft writes it, and bare.
 f: POST /orders key="\"k1\"" body={"a":1}
@@ -20,4 +22,4 @@ f sees: 200 created
 g: POST /orders key=k1 body={"a":1}
 g sees: 200 replayed
 backend ran: 1
-stats: key_refused=5 principal_missing=1 callouts=2
+stats: key_refused=5 principal_missing=2 callouts=2
