@@ -85,6 +85,7 @@ func (r *raw) check(set map[string]bool, env map[string]string, readFile func(st
 	r.checkBridgeSecret(secrets, rep)
 	r.checkNaming(set, secrets, rep)
 	r.checkSealing(set, secrets, rep)
+	r.checkAPI(set, secrets, rep)
 }
 
 func (r *raw) checkListeners(rep *report) {
@@ -300,6 +301,9 @@ func (r *raw) warn(env map[string]string, table []field) {
 	}
 	for _, n := range slices.Concat(r.naming[:], r.sealing[:]) {
 		known[n.env] = true
+	}
+	for i := range r.api {
+		known[r.api[i].env] = true
 	}
 	var unknown []string
 	for name := range env {

@@ -25,6 +25,8 @@ type Config struct {
 	// Sealing is current first; empty: results are stored in clear.
 	Sealing  []seal.Secret
 	Unsealed Unsealed
+	// API holds the callers of the JSON API; none: there is none.
+	API []APISecret
 
 	IssueLife    time.Duration
 	ClockSkew    time.Duration

@@ -34,6 +34,7 @@ type raw struct {
 	naming           [naming.MaxSecrets]named
 	issueFrom        time.Time
 	sealing          [seal.MaxSecrets]named
+	api              [MaxAPISecrets]apiSecret
 }
 
 // named is a secret with the id that tells it from others of its list.
@@ -47,6 +48,7 @@ type named struct {
 var lists = map[string]int{
 	"secrets.naming":  naming.MaxSecrets,
 	"secrets.sealing": seal.MaxSecrets,
+	"secrets.api":     MaxAPISecrets,
 }
 
 func defaults() *raw {
@@ -116,6 +118,7 @@ func (r *raw) table() []field {
 	t = append(t, time3339("secrets.naming[0].issue_from", &r.issueFrom))
 	t = append(t, secretList("secrets.naming", r.naming[:])...)
 	t = append(t, secretList("secrets.sealing", r.sealing[:])...)
+	t = append(t, apiFields(r.api[:])...)
 	return append(t, choice("secrets.unsealed", &r.Unsealed, ReadUnsealed, RefuseUnsealed, WriteUnsealed))
 }
 
