@@ -5,8 +5,9 @@ import (
 	"testing"
 
 	"github.com/oncewall/oncewall/filter/rules"
-	"github.com/oncewall/oncewall/filter/wire"
 )
+
+// What these rules do to a whole request is told in testenv/scenario.
 
 // shopRig runs the rules of the local stack.
 func shopRig(t *testing.T) *rig {
@@ -58,26 +59,5 @@ func TestKeyInBody(t *testing.T) {
 				t.Fatal("not forwarded")
 			}
 		})
-	}
-}
-
-func TestOptionalKey(t *testing.T) {
-	g := shopRig(t)
-	s := g.open("POST", "/uploads", "", false)
-	if s.pausedReq || len(g.flights) != 0 {
-		t.Fatal("a request without its optional key was held")
-	}
-	g.respond(s, upstream(201), false)
-	if s.pausedResp || s.response[HeaderStatus] != "" {
-		t.Fatal("its response was held or marked")
-	}
-	g.finish(s, Trail{1, 0})
-	if g.w.Pending() != 0 {
-		t.Fatal("something was settled for it")
-	}
-	s = g.open("POST", "/uploads", "k", false)
-	g.body(s, "raw", true)
-	if len(g.flights) != 1 || g.flights[0].batch.Ops[0].Kind != wire.Claim {
-		t.Fatal("with its key it is not covered")
 	}
 }
