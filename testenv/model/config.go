@@ -120,7 +120,7 @@ const (
 	issuedAgain        // released, it is ISSUED again
 	issuedReleaser     // ISSUED remembers who released it
 	issuedAsksLedger   // with the ledger, absence in Redis means nothing
-	issuedHeld         // a lost record that unknown makes again is held
+	issuedHeld         // a lost record that unknown makes again is held, without the ledger
 
 	rules // their number
 )

@@ -14,6 +14,9 @@ import (
 //go:embed golden.txt
 var golden string
 
+// GoldenHeader is the first line of golden.txt.
+const GoldenHeader = "# states | visited | promises broken | run\n"
+
 // An Expectation is what a run must show at DefaultMax.
 type Expectation struct {
 	States  int

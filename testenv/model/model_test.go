@@ -56,6 +56,11 @@ func TestExpectations(t *testing.T) {
 			}
 		}
 	}
+	for r := range rules {
+		if !slices.ContainsFunc(Runs(), func(c Config) bool { return !c.rule(r) }) {
+			t.Errorf("rule %d: no run switches it off", r)
+		}
+	}
 	for name := range expected {
 		if !names[name] {
 			t.Errorf("%q: an expectation without a run", name)

@@ -34,6 +34,7 @@ func (l *runList) add(name string, r recovery, m mode, changes ...func(*Config))
 //	E  the ledger, one rule off
 //	F  unavailable: forward
 //	G  lives end
+//	T  issued keys, every rule on
 func Runs() []Config {
 	var l runList
 	for _, r := range everyRecovery {
@@ -45,6 +46,10 @@ func Runs() []Config {
 	}
 	l.attempts()
 	l.wholeResponse()
+	for _, r := range everyRecovery {
+		l.issuedHeld(r, before, "before")
+		l.issuedHeld(r, after, "after")
+	}
 	return l
 }
 
@@ -143,6 +148,15 @@ func (l *runList) issuedRules(r recovery) {
 	q("restored UNKNOWN is held", " flush+crash 3req", issuedKeyHeld, flush, crash, threeRequest)
 	q("release gives RELEASED", " crash", issuedKey, crash, without(issuedAgain))
 	q("ledger, redis refuses absent", " flush+crash", withLedger, issuedKey, flush, crash, without(issuedAsksLedger))
+}
+
+func (l *runList) issuedHeld(r recovery, m mode, name string) {
+	n := "T issued, held " + name + "/" + r.String()
+	l.add(n+" crash", r, m, issuedKeyHeld, crash, duplicates)
+	l.add(n+" redis away", r, m, issuedKeyHeld, outage)
+	l.add(n+" failover+crash, WAIT", r, m, issuedKeyHeld, failover, withWait, crash)
+	l.add(n+" failover, no durability", r, m, issuedKeyHeld, failover)
+	l.add(n+" flush+crash", r, m, issuedKeyHeld, flush, crash)
 }
 
 func (l *runList) renewals(r recovery) {

@@ -84,7 +84,7 @@ func (c *Config) applyUnknown(r *record, w word) bool {
 		state: unknown, owner: w.owner, fence: max(r.fence, w.fence), indexed: true,
 		over: live && r.over, attempts: c.attemptsOfUnknown(r, w),
 	}
-	if !live && c.Issued && c.rule(issuedHeld) {
+	if !live && c.Issued && !c.Ledger && c.rule(issuedHeld) {
 		to.held, to.attempts = true, 0
 	}
 	*r = to

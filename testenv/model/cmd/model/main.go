@@ -45,6 +45,7 @@ func main() {
 	found := explore(runs, *limit, *jobs)
 	unexpected := 0
 	var lines strings.Builder
+	lines.WriteString(model.GoldenHeader)
 	for i := range runs {
 		r := <-found[i]
 		verdict := "not recorded"
