@@ -75,13 +75,23 @@ func (s *Stream) issueComplete(now int64, paused Action) Action {
 	return discardOf(paused)
 }
 
+// refused takes an answer by which the bridge carried out nothing. A code that
+// this filter does not know is one.
+func (s *Stream) refused(r *wire.Result) {
+	if r.Code == wire.OverQuota {
+		s.reply(problemOverQuota, extra{retryAfterMS: max(r.RetryAfterMS, 1)})
+		return
+	}
+	s.reply(problemMisconfigured, extra{})
+}
+
 // issueAnswered hands the key to the caller.
 func (s *Stream) issueAnswered(r *wire.Result) {
 	if s.state != stateClaiming {
 		return
 	}
 	if r.Code != wire.Issued || !validValue(r.Key) {
-		s.reply(problemMisconfigured, extra{})
+		s.refused(r)
 		return
 	}
 	b := make([]byte, 0, 128+len(r.Key))

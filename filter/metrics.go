@@ -37,6 +37,7 @@ const (
 	MetricBridgeError
 	MetricPanic
 	MetricInvalidRecord
+	MetricOverQuota
 	metricCount
 )
 
@@ -74,6 +75,7 @@ var metricNames = [metricCount]string{
 	"idempotency.bridge_error",
 	"idempotency.panic",
 	"idempotency.invalid_record",
+	"idempotency.over_quota",
 }
 
 // Metrics returns the names of the counters, indexed by [Metric].

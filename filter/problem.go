@@ -27,6 +27,7 @@ const (
 	CodeResponseNotKept  Code = "response-not-kept"
 	CodeTooLarge         Code = "too-large"
 	CodeUnavailable      Code = "unavailable"
+	CodeOverQuota        Code = "over-quota"
 	CodeUnprotected      Code = "unprotected"
 	CodeMisconfigured    Code = "misconfigured"
 	CodeReleased         Code = "released"
@@ -76,6 +77,8 @@ var (
 		"Nothing was forwarded and the key was not consumed.", false, MetricTooLarge}
 	problemUnavailable = &problem{CodeUnavailable, 503, "The idempotency store is not available",
 		"Nothing was forwarded. Retry with the same key.", true, MetricUnavailable}
+	problemOverQuota = &problem{CodeOverQuota, 429, "Too many new idempotency keys",
+		"Nothing was forwarded and the key was not consumed. Retry with the same key.", true, MetricOverQuota}
 	problemMisconfigured = &problem{CodeMisconfigured, 500, "The gateway is not configured for this request",
 		"Nothing was forwarded.", false, MetricMisconfigured}
 	problemScopeUnknown = &problem{CodeScopeUnknown, 400, "No key can be issued for this scope",

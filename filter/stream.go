@@ -274,7 +274,7 @@ func (s *Stream) claimAnswered(now int64, r *wire.Result, sent int64) {
 		// Its first try was granted and given back: too few replicas held it.
 		s.away(now)
 	default:
-		s.reply(problemMisconfigured, extra{})
+		s.refused(r)
 	}
 }
 

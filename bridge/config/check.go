@@ -9,6 +9,7 @@ import (
 
 	"github.com/oncewall/oncewall/bridge/naming"
 	"github.com/oncewall/oncewall/bridge/seal"
+	"github.com/oncewall/oncewall/filter/wire"
 )
 
 // minBridgeSecret is the least length of the secret shared with the filter.
@@ -86,6 +87,7 @@ func (r *raw) check(set map[string]bool, env map[string]string, readFile func(st
 	r.checkNaming(set, secrets, rep)
 	r.checkSealing(set, secrets, rep)
 	r.checkAPI(set, secrets, rep)
+	r.checkQuotas(rep)
 }
 
 func (r *raw) checkListeners(rep *report) {
@@ -250,6 +252,28 @@ func (r *raw) checkSealing(set map[string]bool, secrets secretReader, rep *repor
 		if slices.ContainsFunc(others, func(b []byte) bool { return string(b) == string(s.Bytes) }) {
 			rep.add("secrets.sealing", "secret %q serves another purpose too: each needs its own", s.ID)
 		}
+	}
+}
+
+func (r *raw) checkQuotas(rep *report) {
+	for i, q := range r.quotas {
+		at := fmt.Sprintf("limits.namespaces[%d]", i)
+		if q == (Quota{}) {
+			continue
+		}
+		if i > 0 && r.quotas[i-1] == (Quota{}) {
+			rep.add(at, "needs limits.namespaces[%d]", i-1)
+		}
+		if n := len(q.Namespace); n < 1 || n > wire.MaxScopeBytes {
+			rep.add(at+".name", "%d bytes: must be 1 to %d", n, wire.MaxScopeBytes)
+		}
+		if q == (Quota{Namespace: q.Namespace}) {
+			rep.add(at, "bounds nothing: set new_keys_per_second, result_bytes_per_second or max_result")
+		}
+		if slices.ContainsFunc(r.Quotas, func(o Quota) bool { return o.Namespace == q.Namespace }) {
+			rep.add(at+".name", "%s: used twice", show(q.Namespace))
+		}
+		r.Quotas = append(r.Quotas, q)
 	}
 }
 

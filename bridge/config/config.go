@@ -32,6 +32,7 @@ type Config struct {
 	ClockSkew    time.Duration
 	DrainTimeout time.Duration
 	Limits       Limits
+	Quotas       []Quota
 
 	// ClockOffset and Delay are for fault tests; zero without Dev.
 	ClockOffset time.Duration
@@ -97,6 +98,14 @@ type RedisTLS struct {
 	CertFile   string
 	KeyFile    string
 	ServerName string // empty: the host that is dialled
+}
+
+// Quota bounds what one namespace may add to the store through this bridge.
+type Quota struct {
+	Namespace   string // "*": all without a quota of their own, together
+	NewKeys     int    // a second; 0: any
+	ResultBytes int64  // a second; 0: any
+	MaxResult   int64  // 0: any
 }
 
 // Limits bound what the filter may ask for.

@@ -87,7 +87,15 @@ secrets:
 issue_life: 1h
 clock_skew: 1s
 drain_timeout: 0s
-limits: {max_batch_bytes: 1MiB, max_in_flight: 10, max_lease: 1m, max_ttl: 1h, max_tombstone_ttl: 0s}
+limits:
+  max_batch_bytes: 1MiB
+  max_in_flight: 10
+  max_lease: 1m
+  max_ttl: 1h
+  max_tombstone_ttl: 0s
+  namespaces:
+  - {name: edge, new_keys_per_second: 100, result_bytes_per_second: 1MiB, max_result: 64KiB}
+  - {name: "*", max_result: 1KiB}
 `, false, "BS="+strings.Repeat("s", 32), "NS="+strings.Repeat("n", 32), "SP=sp", "SS="+strings.Repeat("2", 32))
 	if err != nil {
 		t.Fatal(err)
@@ -103,6 +111,9 @@ limits: {max_batch_bytes: 1MiB, max_in_flight: 10, max_lease: 1m, max_ttl: 1h, m
 	if (c.TLS != TLS{"/c", "/k", "/ca"}) || c.IssueLife != time.Hour || c.ClockSkew != time.Second || c.DrainTimeout != 0 ||
 		(c.Limits != Limits{1 << 20, 10, time.Minute, time.Hour, 0}) || c.Listen != "0.0.0.0:9001" || c.AdminListen != "[::1]:9002" {
 		t.Errorf("%+v", c)
+	}
+	if !reflect.DeepEqual(c.Quotas, []Quota{{"edge", 100, 1 << 20, 64 << 10}, {"*", 0, 0, 1 << 10}}) {
+		t.Errorf("quotas %+v", c.Quotas)
 	}
 	if len(c.Secrets) != 2 || string(c.Secrets[1]) != secretA || len(c.Naming) != 2 || c.Naming[0].ID != "n2" {
 		t.Errorf("secrets %q, naming %+v", c.Secrets, c.Naming)
@@ -231,6 +242,11 @@ func TestFaults(t *testing.T) {
 		"sealing inline":        {secrets("bridge: {file: /run/a}, " + naming + ", sealing: [{id: s, file: /run/c, secret: x}]"), false, nil, []string{"secrets.sealing[0].secret: unknown field"}},
 		"unsealed alone":        {secrets("bridge: {file: /run/a}, " + naming + ", unsealed: refuse"), false, nil, []string{"secrets.unsealed: \"refuse\": needs secrets.sealing"}},
 		"unsealed word":         {secrets("bridge: {file: /run/a}, " + naming + ", unsealed: ignore"), false, nil, []string{"secrets.unsealed: \"ignore\": must be one of [read refuse write]"}},
+		"quota of nobody":       {with("limits: {namespaces: [{max_result: 1KiB}]}"), false, nil, []string{"limits.namespaces[0].name: 0 bytes: must be 1 to 128"}},
+		"quota of nothing":      {with("limits: {namespaces: [{name: a}]}"), false, nil, []string{"limits.namespaces[0]: bounds nothing"}},
+		"quota twice":           {with("limits: {namespaces: [{name: a, max_result: 1KiB}, {name: a, max_result: 2KiB}]}"), false, nil, []string{"limits.namespaces[1].name: \"a\": used twice"}},
+		"quota with a gap":      {minimal, false, []string{"ONCEWALL_LIMITS_NAMESPACES_1_NAME=a", "ONCEWALL_LIMITS_NAMESPACES_1_MAX_RESULT=1KiB"}, []string{"limits.namespaces[1]: needs limits.namespaces[0]"}},
+		"quota of zero":         {with("limits: {namespaces: [{name: a, new_keys_per_second: 0, max_result: 1KiB}]}"), false, nil, []string{"limits.namespaces[0].new_keys_per_second: 0: must be"}},
 		"naming not a list":     {secrets("bridge: {file: /run/a}, naming: {id: a}"), false, nil, []string{"secrets.naming.id: unknown field", "secrets.naming: required"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -34,6 +34,7 @@ type raw struct {
 	naming           [naming.MaxSecrets]named
 	issueFrom        time.Time
 	sealing          [seal.MaxSecrets]named
+	quotas           [maxQuotas]Quota
 	api              [MaxAPISecrets]apiSecret
 }
 
@@ -46,9 +47,10 @@ type named struct {
 // lists are the paths that hold sequences of mappings, with their greatest
 // length. An element's fields stand in the table with its index.
 var lists = map[string]int{
-	"secrets.naming":  naming.MaxSecrets,
-	"secrets.sealing": seal.MaxSecrets,
-	"secrets.api":     MaxAPISecrets,
+	"secrets.naming":    naming.MaxSecrets,
+	"secrets.sealing":   seal.MaxSecrets,
+	"limits.namespaces": maxQuotas,
+	"secrets.api":       MaxAPISecrets,
 }
 
 func defaults() *raw {
@@ -115,11 +117,27 @@ func (r *raw) table() []field {
 		duration("limits.max_ttl", &r.Limits.MaxTTL, time.Second, year),
 		duration("limits.max_tombstone_ttl", &r.Limits.MaxTombstone, 0, 10*year),
 	}
+	t = append(t, quotaList(r.quotas[:])...)
 	t = append(t, time3339("secrets.naming[0].issue_from", &r.issueFrom))
 	t = append(t, secretList("secrets.naming", r.naming[:])...)
 	t = append(t, secretList("secrets.sealing", r.sealing[:])...)
 	t = append(t, apiFields(r.api[:])...)
 	return append(t, choice("secrets.unsealed", &r.Unsealed, ReadUnsealed, RefuseUnsealed, WriteUnsealed))
+}
+
+// maxQuotas bounds the namespaces with a quota: each has metrics of its own.
+const maxQuotas = 16
+
+func quotaList(list []Quota) []field {
+	var t []field
+	for i := range list {
+		at, q := fmt.Sprintf("limits.namespaces[%d]", i), &list[i]
+		t = append(t, text(at+".name", &q.Namespace),
+			integer(at+".new_keys_per_second", &q.NewKeys, 1, 1_000_000),
+			bytes(at+".result_bytes_per_second", &q.ResultBytes, 1<<10, 1<<30),
+			bytes(at+".max_result", &q.MaxResult, 1<<10, 16<<20))
+	}
+	return t
 }
 
 // secretList returns the fields of a list of secrets.

@@ -56,6 +56,9 @@ type Config struct {
 	MaxTTL       time.Duration
 	MaxTombstone time.Duration
 
+	// Quotas bound what single namespaces may add; none: any.
+	Quotas []Quota
+
 	IssueLife    time.Duration // life of an issued key
 	DrainTimeout time.Duration // how long Run waits for batches under way
 
@@ -75,8 +78,9 @@ type Server struct {
 	cfg      Config
 	secrets  [][sha256.Size]byte
 	metrics  *metrics
-	health   health // of the store
-	opening  health // of what is read from it
+	quotas   map[string]*quota // by namespace
+	health   health            // of the store
+	opening  health            // of what is read from it
 	inFlight atomic.Int64
 	draining atomic.Bool
 	// calls counts the calls of Store.Do that have not returned; one may outlive
@@ -111,6 +115,10 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{cfg: cfg, metrics: newMetrics(cfg.Registry, cfg.Store, cfg.Version)}
 	s.health.log, s.health.bad, s.health.good = cfg.Log, "store unavailable", "store available again"
 	s.opening.log, s.opening.bad, s.opening.good = cfg.Log, "recorded results do not open", "recorded results open again"
+	var err error
+	if s.quotas, err = newQuotas(cfg.Quotas, cfg.Registry, cfg.Log); err != nil {
+		return nil, err
+	}
 	for _, secret := range cfg.Secrets {
 		if len(secret) == 0 {
 			return nil, errors.New("server: an empty secret")

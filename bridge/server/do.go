@@ -86,9 +86,11 @@ func (s *Server) finish(j *job, replies []store.Reply) {
 	for i, at := range j.index {
 		result := &j.results[at]
 		if replies == nil || replies[i].Err != nil {
+			j.quota.settle(&j.ops[i], len(j.batch.Ops[at].Result), nil)
 			*result = wire.Result{Code: wire.Unavailable}
 			continue
 		}
+		j.quota.settle(&j.ops[i], len(j.batch.Ops[at].Result), &replies[i])
 		s.metrics.reply(&j.ops[i], &replies[i])
 		// Counted as stored, so that what has no room is not opened for nothing.
 		if room -= len(replies[i].Result); room < 0 {

@@ -24,6 +24,7 @@ type job struct {
 	deadline time.Time         // smallest deadline of ops
 	// issuedUntil is when the keys that this batch issues expire.
 	issuedUntil time.Time
+	quota       *quota // of the batch's namespace; nil: none
 }
 
 // maxKept bounds the buffers that go back to the pool; a batch with a large
@@ -78,6 +79,7 @@ func (s *Server) prepare(j *job, gone bool) {
 	}
 	j.results = j.results[:n]
 	j.issuedUntil = s.cfg.Now().Add(s.cfg.ClockOffset + s.cfg.IssueLife)
+	j.quota = s.quotaOf(j.batch.Namespace)
 	namespace := checkLength("namespace", len(j.batch.Namespace), wire.MaxScopeBytes)
 	for i := range j.batch.Policies {
 		j.policies = append(j.policies, s.checkPolicy(&j.batch.Policies[i]))
@@ -99,6 +101,10 @@ func (s *Server) prepare(j *job, gone bool) {
 		converted, refusal := s.convert(j, op)
 		if refusal.Code != 0 {
 			j.results[i] = refusal
+			continue
+		}
+		if over := j.quota.newKey(op.Kind, converted.Policy.Issued); over.Code != 0 {
+			j.results[i] = over
 			continue
 		}
 		j.ops = append(j.ops, converted)
@@ -141,7 +147,11 @@ func (s *Server) convert(j *job, op *wire.Operation) (store.Operation, wire.Resu
 	out.Name = namer.Name(j.batch.Namespace, op.Scope, op.Principal, op.Key)
 	out.Fingerprint = namer.Fingerprint(out.Name, op.Fingerprint)
 	if op.Kind == wire.Complete {
-		s.setResult(&out, op.Result)
+		if j.quota.keeps(len(op.Result)) {
+			s.setResult(&out, op.Result)
+		} else {
+			withoutResult(&out)
+		}
 	}
 	return out, wire.Result{}
 }

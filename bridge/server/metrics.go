@@ -25,6 +25,7 @@ var (
 		wire.OutcomeUnknown: "outcome-unknown", wire.ResponseNotKept: "response-not-kept",
 		wire.KeyNotIssued: "key-not-issued", wire.KeyForeign: "key-foreign", wire.Stale: "stale",
 		wire.Lapsed: "lapsed", wire.Issued: "issued", wire.Unavailable: "unavailable", wire.Invalid: "invalid",
+		wire.OverQuota: "over-quota",
 	}
 )
 

@@ -70,6 +70,7 @@ const (
 	Issued          Code = 14 // Key and ExpiresAtMS are set
 	Unavailable     Code = 15 // the store did not answer in time
 	Invalid         Code = 16 // the operation itself is not valid; see Text
+	OverQuota       Code = 17 // Claim, Issue: not carried out, the namespace's quota is used up: RetryAfterMS is set
 )
 
 // Recovery says what may happen to a claim whose lease has ended without news.

@@ -109,6 +109,7 @@ func serveConfig(ctx context.Context, cfg *config.Config, log *slog.Logger) erro
 		MaxLease:       cfg.Limits.MaxLease,
 		MaxTTL:         cfg.Limits.MaxTTL,
 		MaxTombstone:   cfg.Limits.MaxTombstone,
+		Quotas:         quotas(cfg.Quotas),
 		IssueLife:      cfg.IssueLife,
 		DrainTimeout:   cfg.DrainTimeout,
 		Delay:          cfg.Delay,
@@ -124,4 +125,12 @@ func serveConfig(ctx context.Context, cfg *config.Config, log *slog.Logger) erro
 		st.Close()
 	}
 	return err
+}
+
+func quotas(list []config.Quota) []server.Quota {
+	var quotas []server.Quota
+	for _, q := range list {
+		quotas = append(quotas, server.Quota(q))
+	}
+	return quotas
 }
