@@ -1,7 +1,6 @@
 package filter
 
 import (
-	"encoding/binary"
 	"errors"
 	"strconv"
 
@@ -43,12 +42,7 @@ func principalOf(rule *Rule, r Request) (string, bool) {
 	if len(value)+len(issuer)+16 > wire.MaxPrincipalBytes {
 		return "", false
 	}
-	b := make([]byte, 0, len(issuer)+len(value)+9)
-	b = append(b, byte(p.Kind))
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(issuer)))
-	b = append(b, issuer...)
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(value)))
-	return string(append(b, value...)), true
+	return wire.EncodePrincipal(uint8(p.Kind), issuer, value), true
 }
 
 // refusal is a problem with what this request adds to it.
