@@ -17,6 +17,8 @@ const readyTimeout = 2 * time.Second
 //	GET /healthz  200 while the process serves at all
 //	GET /readyz   200 where batches should be sent here; else 503, the reason by part
 //	GET /metrics  Prometheus text
+//
+// and what MountAdmin added.
 func (s *Server) AdminHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
@@ -24,6 +26,9 @@ func (s *Server) AdminHandler() http.Handler {
 	})
 	mux.HandleFunc("GET /readyz", s.ready)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(s.cfg.Registry, promhttp.HandlerOpts{}))
+	if s.mounts.admin != nil {
+		mux.Handle(s.mounts.adminPrefix, s.mounts.admin)
+	}
 	return mux
 }
 

@@ -81,6 +81,7 @@ type Server struct {
 	quotas   map[string]*quota // by namespace
 	health   health            // of the store
 	opening  health            // of what is read from it
+	mounts   mounts
 	inFlight atomic.Int64
 	draining atomic.Bool
 	// calls counts the calls of Store.Do that have not returned; one may outlive

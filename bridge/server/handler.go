@@ -15,7 +15,8 @@ import (
 // stamp is the value of wire.StampHeader: the newest version served.
 var stamp = strconv.Itoa(wire.Version)
 
-// DataHandler answers the filter. It serves POST wire.BatchPath alone.
+// DataHandler answers the filter. It serves POST wire.BatchPath, and what
+// MountData added.
 func (s *Server) DataHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// Set before anything can answer: an answer without it means to the
@@ -32,6 +33,10 @@ func (s *Server) DataHandler() http.Handler {
 }
 
 func (s *Server) route(w http.ResponseWriter, r *http.Request, arrival time.Time) {
+	if h := s.mounts.onData(r.URL.Path); h != nil {
+		h.ServeHTTP(w, r)
+		return
+	}
 	if r.URL.Path != wire.BatchPath {
 		s.refuse(w, problem{Title: "no such path", Status: http.StatusNotFound, Detail: "served: POST " + wire.BatchPath})
 		return
