@@ -175,18 +175,34 @@ func (r *rig) healthy() {
 	if err := r.AwaitReady(ctx); err != nil {
 		r.Fatal(err)
 	}
-	r.eventually("ready, and a replica at each master", func() bool {
-		if r.store.Ready(ctx) != nil {
-			return false
+	var err error
+	for end := time.Now().Add(30 * time.Second); ; {
+		if err = r.whole(); err == nil {
+			return
 		}
-		for region := range regions {
-			reply := r.one(r.claim(newName(r.bucket(region)), newOwner(), policyOf(1), time.Second))
-			if reply.Err != nil {
-				return false
-			}
+		if time.Now().After(end) {
+			break
 		}
-		return true
-	})
+	}
+	for _, n := range r.Nodes {
+		nodes, _ := n.Do(ctx, "CLUSTER", "NODES")
+		repl, _ := n.Do(r.Context(), "INFO", "replication")
+		r.Logf("%s:\n%s\n%s", n.Address(), nodes, repl)
+	}
+	r.Fatalf("not within 30s: %v", err)
+}
+
+// whole says what keeps the store from serving every region, with a replica.
+func (r *rig) whole() error {
+	if err := r.store.Ready(r.Context()); err != nil {
+		return err
+	}
+	for region := range regions {
+		if reply := r.one(r.claim(newName(r.bucket(region)), newOwner(), policyOf(1), time.Second)); reply.Err != nil {
+			return fmt.Errorf("region %d: %w", region, reply.Err)
+		}
+	}
+	return nil
 }
 
 // bucket is one of a region's.
