@@ -136,7 +136,7 @@ func (h Headers) bytes() int {
 // inline are the headers that Envoy keeps in fixed slots: another value is
 // joined with the separator instead of becoming another line.
 var inline = func() map[string]string {
-	m := map[string]string{"cookie": "; "}
+	m := map[string]string{}
 	for _, n := range strings.Fields(`:authority :method :path :scheme :status :protocol accept accept-encoding
 		accept-language authorization access-control-request-headers access-control-request-method
 		access-control-request-private-network cache-control connection content-encoding content-length content-type

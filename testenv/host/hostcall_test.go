@@ -47,7 +47,7 @@ func TestHeaderMapChanges(t *testing.T) {
 	if h.Has("x-probe") {
 		t.Fatal(h)
 	}
-	q = s.get("rqh=setpairs:0:%3amethod=GET:%3apath=/new:%3aauthority=a:%3ascheme=http")
+	q = s.get("rqh=setpairs:0:%3amethod=GET:%3apath=/new:%3aauthority=a:%3ascheme=http:x-forwarded-proto=http")
 	if h := q.Upstream().Headers; h.Get(":path") != "/new" || h.Has("x-probe") {
 		t.Fatal(h)
 	}

@@ -58,6 +58,9 @@ func (h *Host) canary(p *plugin) error {
 	}
 	err = v.startPlugin(p)
 	v.failed = true // nothing of it is ever called again
+	for _, root := range v.roots {
+		root.cancelCalls() // before they are on the wire
+	}
 	h.trapped(v)
 	return err
 }
@@ -105,7 +108,7 @@ func (h *Host) Drain() {
 func (w *Worker) drain(p *plugin) {
 	for _, s := range append([]*Stream(nil), w.streams...) {
 		if s.f != nil && s.f.plugin == p {
-			s.details = "connection_manager_drain"
+			s.details, s.flags = "downstream_local_disconnect(filter_chain_is_being_removed)", s.flags|FlagDownstreamDisconnect
 			s.reset("drained")
 		}
 	}

@@ -120,7 +120,7 @@ func TestLiveRetry(t *testing.T) {
 	for size, again := range map[int]bool{1000: true, 1001: false} {
 		s, l, _ := live(t)
 		body := bytes.Repeat([]byte("x"), size)
-		s.Request(host.Request{Method: "POST", Body: body, Headers: host.H("x-envoy-retry-on", "reset"), Client: client{l}})
+		s.Request(host.Request{Method: "POST", Body: body, Headers: host.H("x-probe", "rqh=add:0:x-envoy-retry-on:reset"), Client: client{l}})
 		l.sent, l.ended = nil, false
 		first := l.x
 		first.Reset(host.ConnectionTermination)

@@ -17,6 +17,9 @@ func dotted(path string) string { return strings.ReplaceAll(path, "\x00", ".") }
 // property finds an attribute: what Options.Properties say, else the model's,
 // else filter state that the filter has set.
 func (x *fctx) property(path string) ([]byte, Status) {
+	if path == "" {
+		return nil, StatusSerializationFailure
+	}
 	parts := strings.Split(path, "\x00")
 	if v, ok := walk(x.vm.h.o.Properties, parts); ok {
 		return serialize(v)
@@ -52,6 +55,12 @@ func walk(v any, parts []string) (any, bool) {
 				return nil, false
 			}
 			v = next
+		case stateTree:
+			next, ok := t[p]
+			if !ok {
+				return nil, false
+			}
+			v = next
 		case headerTree:
 			vs := Headers(t).Values(p)
 			if vs == nil {
@@ -68,8 +77,9 @@ func walk(v any, parts []string) (any, bool) {
 // headerTree is a header map as a property: repeated headers are joined.
 type headerTree Headers
 
-// opaque is a value that has no serialized form.
-type opaque struct{}
+// stateTree is filter state as a property: its values have a serialized form, it
+// itself has none.
+type stateTree map[string][]byte
 
 // attributes gives the tree below a first name; nil where there is none. The
 // leaves that are not known yet are nil.
@@ -111,7 +121,7 @@ func (x *fctx) attributes(first string) any {
 	case "metadata":
 		return map[string]any{"filter_metadata": map[string]any{}}
 	case "filter_state":
-		return opaque{}
+		return stateTree(x.filterState())
 	case "xds":
 		return map[string]any{
 			"node":             map[string]any{"id": "", "cluster": ""},
@@ -136,7 +146,9 @@ func (x *fctx) filterState() map[string][]byte {
 	return nil
 }
 
-func connectionAttributes(id uint64) map[string]any { return map[string]any{"id": id, "mtls": false} }
+func connectionAttributes(id uint64) map[string]any {
+	return map[string]any{"id": id, "mtls": false, "requested_server_name": ""}
+}
 
 func sourceAttributes(id uint64) map[string]any {
 	port := 40000 + id%20000
@@ -182,7 +194,7 @@ func (s *Stream) requestAttributes() map[string]any {
 }
 
 func (s *Stream) responseAttributes() map[string]any {
-	m := map[string]any{"flags": int64(s.flags), "size": int64(s.sent)}
+	m := map[string]any{"flags": int64(s.flags), "total_size": int64(0), "size": int64(s.sent)}
 	if s.status != 0 {
 		m["code"] = int64(s.status)
 	}

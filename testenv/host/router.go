@@ -55,8 +55,13 @@ type routerOwner interface {
 const retryBackoff = 25 * time.Millisecond
 
 // headers starts the request. h is the stream's own map: what the router takes
-// out is gone for the access log, too.
+// out is gone for the access log, too. Envoy finds no route for a request whose
+// x-forwarded-proto a filter has removed.
 func (r *router) headers(h *Headers, end bool) {
+	if !r.callout && !h.Has("x-forwarded-proto") {
+		r.fail(localReply{status: 404, details: "route_not_found", grpc: -1}, FlagNoRoute)
+		return
+	}
 	if d := r.route.DirectResponse; d != nil {
 		r.fail(localReply{status: d.Status, headers: d.Headers, body: d.Body, details: "direct_response", grpc: -1}, d.Flags)
 		return
@@ -255,6 +260,7 @@ func (r *router) readInbox() {
 }
 
 func (r *router) upstreamHeaders(x *Exchange, h Headers, end bool) {
+	h.Del("keep-alive")
 	r.read(x, func() {
 		r.h.stopTimer(r.try)
 		status, _ := strconv.Atoi(h.Get(":status"))

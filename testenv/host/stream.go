@@ -3,6 +3,7 @@ package host
 import (
 	"net"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -125,26 +126,50 @@ func (s *Stream) requestHeaders(r Request) Headers {
 	if r.Body != nil && !r.Open && r.Trailers == nil && !h.Has("content-length") && !h.Has("transfer-encoding") {
 		h.Add("content-length", strconv.Itoa(len(r.Body)))
 	}
-	for _, name := range []string{"connection", "keep-alive", "proxy-connection", "transfer-encoding", "x-envoy-internal",
-		"x-envoy-expected-rq-timeout-ms", "x-forwarded-client-cert"} {
+	if crumbs := h.Values("cookie"); r.HTTP2 && len(crumbs) > 0 {
+		h.Set("cookie", strings.Join(crumbs, "; ")) // the codec's work
+	}
+	for _, name := range clientMayNot {
 		h.Del(name)
 	}
+	if h.Get("expect") == "100-continue" {
+		h.Del("expect") // answered by Envoy
+	}
 	if s.h.o.UseRemoteAddress {
-		h.Del("x-envoy-original-path")
-		h.Del("x-envoy-decorator-operation")
+		for _, name := range outsiderMayNot {
+			h.Del(name)
+		}
 		h.Add("x-forwarded-for", s.clientHost())
+		h.put("x-forwarded-proto", scheme)
+		h.put("x-envoy-external-address", s.clientHost())
 	}
 	if !h.Has("x-forwarded-proto") {
-		h.Add("x-forwarded-proto", or(r.Scheme, "http"))
+		h.Add("x-forwarded-proto", scheme)
 	}
-	if s.h.o.UseRemoteAddress {
-		h.Set("x-envoy-external-address", s.clientHost())
-	}
+	h.put(":scheme", h.Get("x-forwarded-proto"))
 	if !h.Has("x-request-id") || s.h.o.UseRemoteAddress {
-		h.Set("x-request-id", s.h.uuid())
+		h.put("x-request-id", s.h.uuid())
 	}
 	return h
 }
+
+// clientMayNot are the headers that the connection manager removes from every
+// client that is not internal, outsiderMayNot those that an edge removes besides.
+var (
+	clientMayNot = []string{"connection", "keep-alive", "proxy-connection", "transfer-encoding", "x-forwarded-client-cert",
+		"x-envoy-internal", "x-envoy-expected-rq-timeout-ms", "x-envoy-retry-on", "x-envoy-retry-grpc-on", "x-envoy-max-retries",
+		"x-envoy-retriable-status-codes", "x-envoy-retriable-header-names", "x-envoy-upstream-alt-stat-name",
+		"x-envoy-upstream-rq-timeout-ms", "x-envoy-upstream-rq-per-try-timeout-ms", "x-envoy-upstream-rq-timeout-alt-response",
+		"x-envoy-force-trace", "x-envoy-ip-tags", "x-envoy-original-url", "x-envoy-hedge-on-per-try-timeout"}
+	outsiderMayNot = []string{"x-envoy-original-path", "x-envoy-decorator-operation", "x-envoy-downstream-service-cluster",
+		"x-envoy-downstream-service-node"}
+)
+
+// maxHeaderBytes and maxHeaders bound a request's headers.
+const (
+	maxHeaderBytes = 60 << 10
+	maxHeaders     = 100
+)
 
 // clientIP is the address of a client without another: one of those kept for
 // documents.
@@ -166,6 +191,10 @@ func (s *Stream) begin(end bool) {
 	s.w.streams = append(s.w.streams, s)
 	s.f = s.w.handle(s)
 	s.touch()
+	if !s.http2 && (s.reqHeaders.bytes() > maxHeaderBytes || len(s.reqHeaders) > maxHeaders) {
+		s.answer(&Reply{Status: 431, Body: "Request Header Fields Too Large", Details: "http1.headers_too_large"})
+		return
+	}
 	if h.o.Earlier != nil {
 		if r := h.o.Earlier(s.reqHeaders); r != nil {
 			s.dec.ended = end
