@@ -1,45 +1,39 @@
 package conformance
 
-import "strings"
+import "regexp"
 
-// KnownDifference is a difference that remains, and why.
+// KnownDifference is a difference that remains, and why. The texts but ID and
+// Reason are regular expressions.
 type KnownDifference struct {
 	// ID names it in docs/conformance.md.
 	ID string
-	// Scenario is where it shows; a name, or a prefix with a star.
-	Scenario string
 	// Version is the version of Envoy in which it shows; "" is all.
 	Version string
-	// Section is where in the record; a prefix.
-	Section string
-	// Host and Envoy are the lines, or a part of each; "" is no line.
+	// Scenario and Section are where it shows. Scenario matches the whole name.
+	Scenario, Section string
+	// Host and Envoy are the lines of the two. No line is the empty text.
 	Host, Envoy string
 	// Reason is why the host does otherwise.
 	Reason string
 }
 
-func (k KnownDifference) matches(d Difference) bool {
-	part := func(line, want string) bool {
-		return want == "" && line == "" || want != "" && strings.Contains(line, want)
-	}
-	name := d.Scenario == k.Scenario
-	if prefix, ok := strings.CutSuffix(k.Scenario, "*"); ok {
-		name = strings.HasPrefix(d.Scenario, prefix)
-	}
-	return name && strings.HasPrefix(d.Section, k.Section) && part(d.Host, k.Host) && part(d.Envoy, k.Envoy)
-}
-
 // knownSet counts which known differences have shown.
 type knownSet struct {
-	all   []KnownDifference
+	all   []compiled
 	found []bool
 }
 
-func newKnown(version string) *knownSet {
+type compiled struct {
+	KnownDifference
+	scenario, section, host, envoy *regexp.Regexp
+}
+
+func newKnown(version string, all []KnownDifference) *knownSet {
 	s := &knownSet{}
-	for _, k := range Known {
+	for _, k := range all {
 		if k.Version == "" || k.Version == version {
-			s.all = append(s.all, k)
+			s.all = append(s.all, compiled{k, regexp.MustCompile("^(" + k.Scenario + ")$"), regexp.MustCompile(k.Section),
+				regexp.MustCompile(k.Host), regexp.MustCompile(k.Envoy)})
 		}
 	}
 	s.found = make([]bool, len(s.all))
@@ -48,7 +42,7 @@ func newKnown(version string) *knownSet {
 
 func (s *knownSet) explains(d Difference) bool {
 	for i, k := range s.all {
-		if k.matches(d) {
+		if k.scenario.MatchString(d.Scenario) && k.section.MatchString(d.Section) && k.host.MatchString(d.Host) && k.envoy.MatchString(d.Envoy) {
 			s.found[i] = true
 			return true
 		}
@@ -62,19 +56,11 @@ func (s *knownSet) stale(run []*Scenario) []KnownDifference {
 	for i, k := range s.all {
 		ran := false
 		for _, sc := range run {
-			ran = ran || k.matchesName(sc.Name)
+			ran = ran || k.scenario.MatchString(sc.Name)
 		}
 		if ran && !s.found[i] {
-			stale = append(stale, k)
+			stale = append(stale, k.KnownDifference)
 		}
 	}
 	return stale
 }
-
-func (k KnownDifference) matchesName(name string) bool {
-	prefix, ok := strings.CutSuffix(k.Scenario, "*")
-	return ok && strings.HasPrefix(name, prefix) || name == k.Scenario
-}
-
-// Known are the differences that remain.
-var Known = []KnownDifference{}

@@ -65,6 +65,46 @@ var opaqueProperties = regexp.MustCompile(`^prop:(connection_id|connection\|id|s
 // numbered in the order of their appearance, values that vary are marked, header
 // pairs are written out.
 func normalTrace(sc *Scenario, all []line) []string {
+	var out []string
+	vms := byVM(sc, all)
+	for _, lines := range vms {
+		if sc.Startup {
+			out = append(out, "-- another thread")
+		}
+		out = append(out, normalLines(lines)...)
+	}
+	if sc.Merge {
+		out = merged(out)
+	}
+	return out
+}
+
+// byVM sorts the lines by thread where a scenario looks at more than a worker:
+// the main thread, whose lines come first, then the worker. The main thread has
+// two VMs: one in which the configuration is tried, and its own.
+func byVM(sc *Scenario, all []line) [][]line {
+	if !sc.Startup {
+		return [][]line{all}
+	}
+	var order []string
+	vms := map[string][]line{}
+	for _, l := range all {
+		if l.vm == "canary" {
+			l.vm = "main"
+		}
+		if vms[l.vm] == nil {
+			order = append(order, l.vm)
+		}
+		vms[l.vm] = append(vms[l.vm], l)
+	}
+	var lines [][]line
+	for _, vm := range order {
+		lines = append(lines, vms[vm])
+	}
+	return lines
+}
+
+func normalLines(all []line) []string {
 	n := namer{contexts: map[string]string{}, tokens: map[string]string{}}
 	var out []string
 	for _, l := range all {
@@ -76,9 +116,6 @@ func normalTrace(sc *Scenario, all []line) []string {
 			continue
 		}
 		out = append(out, n.callback(strings.Fields(l.text)[1:]))
-	}
-	if sc.Merge {
-		out = merged(out)
 	}
 	return out
 }

@@ -42,7 +42,7 @@ func play(sc *Scenario, w world) *Record {
 	r.add("trace", normalTrace(sc, w.trace())...)
 	for i, c := range s.clients {
 		r.add(fmt.Sprintf("client %d", i), clientFacts(c)...)
-		if m := c.wire.got(); m.ended || m.broken {
+		if m := c.wire.got(); !sc.Unlogged && (m.ended || m.broken) {
 			line, ok := w.access(i)
 			r.add(fmt.Sprintf("access log %d", i), fmt.Sprintf("%t %s", ok, strings.ReplaceAll(line, "  ", " - ")))
 		}

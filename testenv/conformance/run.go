@@ -106,7 +106,7 @@ func runVersion(ctx context.Context, o Options, version, wasm string, bin *host.
 		return r, err
 	}
 	defer f.close()
-	known := newKnown(version)
+	known := newKnown(version, Known)
 	for _, sc := range all {
 		m, err := newModel(ctx, bin, sc)
 		if err != nil {
@@ -122,6 +122,7 @@ func runVersion(ctx context.Context, o Options, version, wasm string, bin *host.
 		}
 		if o.Verbose {
 			fmt.Fprintf(o.Out, "== %s\n-- host\n%s-- envoy %s\n%s", sc.Name, ours.Text(), version, theirs.Text())
+			fmt.Fprintf(o.Out, "-- envoy's log\n%s\n", f.logTail())
 		}
 		n, diffs := Compare(sc.Name, ours, theirs)
 		r.Agreed += n
@@ -133,7 +134,9 @@ func runVersion(ctx context.Context, o Options, version, wasm string, bin *host.
 			}
 		}
 	}
-	r.Stale = known.stale(all)
+	if !o.Short && o.Only == "" {
+		r.Stale = known.stale(all)
+	}
 	return r, nil
 }
 

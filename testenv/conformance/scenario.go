@@ -26,6 +26,9 @@ type Scenario struct {
 	// Merge takes runs of body callbacks as one: for bodies that Envoy reads in
 	// chunks of no certain size.
 	Merge bool
+	// Unlogged skips the access log: its lines cannot be told apart, since Envoy
+	// refused the request before it knew the headers.
+	Unlogged bool
 }
 
 // Setup is the configuration of a listener, its filter and its clusters. Zero

@@ -9,7 +9,7 @@ import (
 // replyScenes are section 2: local replies.
 var replyScenes = []Scenario{
 	replied("details", true, "fact 5: a local reply runs through the filter's own callbacks; spaces in details become underscores",
-		"rqh=reply:409:my details here:busy,0;rsh=pairs:2,prop:response|code_details,prop:response|flags,prop:upstream|request_attempt_count,prop:upstream|address", Request{}),
+		"rqh=reply:409:my details here:busy,0;rsh=pairs:2,size:2,prop:response|code_details,prop:response|flags,prop:upstream|request_attempt_count,prop:upstream|address", Request{}),
 	replied("from-body", false, "2: a reply from the request body", "rqb=reply:418:d:b", Request{Open: true}),
 	replied("from-trailers", false, "2: a reply from the request trailers", "rqt=reply:418:d:b", Request{HTTP2: true, Open: true}),
 	replied("headers", true, "2: headers are appended in order; what Envoy drops and replaces",

@@ -15,7 +15,7 @@ var requestScenes = []Scenario{{
 	Name: "plain", Short: true,
 	Fact: "1.2: what the filter sees of a plain request and its response",
 	Play: func(s *Stage) {
-		c := s.Get("rqh=pairs:0,size:0;rsh=pairs:2,size:2;log=pairs:0,pairs:2")
+		c := s.Get("rqh=pairs:0,size:0;rsh=pairs:2;log=pairs:0,pairs:2")
 		s.Up().Respond(200, "ok", "content-type", "text/plain")
 		c.Await()
 		s.Gone(1)

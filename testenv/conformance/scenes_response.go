@@ -13,6 +13,17 @@ func (s *Stage) ask(script string) (*Client, *Upstream) {
 	return c, s.Up()
 }
 
+// fill sends n chunks of 15,000 bytes, each when the filter has seen the one
+// before: small enough to be read in one piece. Five are more than 64 KiB.
+func (u *Upstream) fill(n int) {
+	for i := range n {
+		u.Send(strings.Repeat("r", 15_000), false)
+		if i+1 < n {
+			u.s.Saw("rsb", i+1)
+		}
+	}
+}
+
 // responseScenes are section 1.2.
 var responseScenes = []Scenario{{
 	Name: "response-waits", Short: true, Merge: true,
@@ -37,9 +48,7 @@ var responseScenes = []Scenario{{
 		Play: func(s *Stage) {
 			c, up := s.ask("rsh=1;rsb=1;log=prop:response|code,prop:response|code_details,prop:response|flags,pairs:2")
 			up.Begin(200)
-			up.Send(strings.Repeat("r", 3_965), false)
-			s.Saw("rsb", 1)
-			up.Send(strings.Repeat("r", 200_000), true)
+			up.fill(5)
 			c.Await()
 			s.Gone(1)
 		},
@@ -65,9 +74,8 @@ var responseScenes = []Scenario{{
 		Play: func(s *Stage) {
 			c, up := s.ask("rsh=1;rsb=2")
 			up.Begin(200)
-			up.Send(strings.Repeat("r", 40_000), false)
-			s.Saw("rsb", 1)
-			up.Send(strings.Repeat("r", 40_000), false)
+			up.fill(5)
+			s.Saw("rsb", 5)
 			c.Await()
 			s.Gone(1)
 		},
@@ -91,9 +99,7 @@ var responseScenes = []Scenario{{
 			c := s.Open(Request{Script: "rsb=1;log=prop:response|code,prop:response|code_details,prop:response|flags", HTTP2: true})
 			up := s.Up()
 			up.Begin(200)
-			up.Send(strings.Repeat("r", 40_000), false)
-			s.Saw("rsb", 1)
-			up.Send(strings.Repeat("r", 40_000), false)
+			up.fill(5)
 			c.Await()
 			s.Gone(1)
 		},

@@ -103,7 +103,13 @@ func (s *Stage) Pass(d time.Duration) { s.w.pass(d) }
 // nothing happens meanwhile.
 func (s *Stage) Quiet(d time.Duration) {
 	s.w.pass(d)
-	s.Note("lines of the trace after %s: %d", d, len(s.w.trace()))
+	n := 0
+	for _, l := range s.w.trace() {
+		if strings.HasPrefix(l.text, "T ") {
+			n++
+		}
+	}
+	s.Note("lines of the trace after %s: %d", d, n)
 }
 
 // Reconfigure replaces the plugin's configuration.
