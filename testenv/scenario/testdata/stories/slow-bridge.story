@@ -1,5 +1,6 @@
 story: A bridge that is slow, but in time
 rules: main
+runs: core harness
 
 bridge: delays 150ms
 a: POST /orders key=k1 body={"a":1}
