@@ -33,11 +33,15 @@ func TestSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(target.Close)
+	now, err := target.Now()
+	if err != nil {
+		t.Fatal(err)
+	}
 	tried := map[trial]bool{}
 	for _, name := range conforming {
 		c := named(t, name)
 		t.Run(name, func(t *testing.T) {
-			s := conformance{t, c, target, target.Now(), tried}
+			s := conformance{t, c, target, now, tried}
 			records := reached(c)
 			for r := range records {
 				s.claims(r)

@@ -139,7 +139,9 @@ var inspectRows = []row{
 	{"another fence is a conflict", func(k *key) {
 		_, f := k.overdue()
 		for _, a := range []store.Action{store.Complete, store.Execute, store.Free, store.Extend} {
+			k.h.LoseIndex(k.name)
 			k.verdict(store.Resolution{Fence: f + 1, Action: a, Status: 200, By: time.Hour}, store.Conflict)
+			k.indexed(true)
 			k.verdict(store.Resolution{Fence: f - 1, Action: a, Status: 200, By: time.Hour}, store.Conflict)
 		}
 		if r := k.get(); r.State != store.Unknown || r.Fence != f || !r.LeaseOver {

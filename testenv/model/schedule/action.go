@@ -11,7 +11,16 @@ import (
 // A Verb is what an action does.
 type Verb uint8
 
-// Verbs up to Renew are operations, numbered as wire.Kind. The others are faults.
+// Verbs up to Renew are operations, numbered as wire.Kind. Then come an operator's
+// decisions, the others are faults.
+const (
+	DecideComplete Verb = iota + 10 // in the order of store.Action
+	DecideExecute
+	DecideFree
+	DecideExtend
+)
+
+// The faults.
 const (
 	Repeat      Verb = iota + 20 // the last operation again, its answer having been lost
 	Pass                         // time passes
@@ -52,9 +61,12 @@ type Action struct {
 
 func (a Action) operation() bool { return a.Verb <= Verb(wire.Renew) }
 
+func (a Action) decision() bool { return DecideComplete <= a.Verb && a.Verb <= DecideExtend }
+
 var verbNames = map[Verb]string{
 	Verb(wire.Issue): "issue", Verb(wire.Claim): "claim", Verb(wire.Executed): "executed", Verb(wire.Complete): "complete",
 	Verb(wire.Release): "release", Verb(wire.Unknown): "unknown", Verb(wire.Renew): "renew",
+	DecideComplete: "decide: complete", DecideExecute: "decide: execute", DecideFree: "decide: free", DecideExtend: "decide: extend",
 	Repeat: "repeat", Pass: "pass", SetBack: "set back", LoseIndex: "lose index entry", LoseResult: "lose result",
 	LoseRecord: "lose record", LoseAll: "lose all", LoseScripts: "lose scripts",
 }
@@ -72,6 +84,9 @@ func (a Action) String() string {
 		return b.String()
 	}
 	fmt.Fprintf(&b, " k%d", a.Key)
+	if a.decision() {
+		fmt.Fprintf(&b, " by o%d, fence %s, status %d, result %s, lease %v", a.Owner, fenceNames[a.Fence], a.Status, brief(a.Body), a.Time)
+	}
 	if !a.operation() {
 		return b.String()
 	}
@@ -86,7 +101,7 @@ func (a Action) String() string {
 		fmt.Fprintf(&b, " for %v", a.Time)
 	}
 	if kind == wire.Executed || kind == wire.Complete {
-		fmt.Fprintf(&b, ", status %d, result %q", a.Status, a.Body)
+		fmt.Fprintf(&b, ", status %d, result %s", a.Status, brief(a.Body))
 	}
 	if a.NoResult {
 		b.WriteString(", no result follows")

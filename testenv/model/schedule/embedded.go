@@ -50,6 +50,9 @@ func (e *Embedded) Close() {
 // Store is the store under test.
 func (e *Embedded) Store() store.Store { return e.store }
 
+// Inspector is the same store, for operators.
+func (e *Embedded) Inspector() store.Inspector { return e.store }
+
 // Limits are what it is configured with.
 func (e *Embedded) Limits() table.Limits { return limits }
 
@@ -57,7 +60,7 @@ func (e *Embedded) Limits() table.Limits { return limits }
 func (e *Embedded) Exact() bool { return true }
 
 // Read reads beside the store, without a network.
-func (e *Embedded) Read(n store.Name) (table.Record, int64, error) {
+func (e *Embedded) Read(n store.Name) (table.Record, error) {
 	p, db := placesOf(n), e.server.DB(0)
 	fields := map[string]string{}
 	if names, err := db.HKeys(p.record); err == nil {
@@ -67,7 +70,7 @@ func (e *Embedded) Read(n store.Name) (table.Record, int64, error) {
 	}
 	r, err := decode(fields)
 	if err != nil {
-		return r, 0, err
+		return r, err
 	}
 	r.Left = e.server.TTL(p.record).Microseconds()
 	if result, err := e.server.Get(p.result); err == nil {
@@ -80,8 +83,11 @@ func (e *Embedded) Read(n store.Name) (table.Record, int64, error) {
 			}
 		}
 	}
-	return r, e.now.UnixMicro(), nil
+	return r, nil
 }
+
+// Now is the schedule's clock.
+func (e *Embedded) Now() (int64, error) { return e.now.UnixMicro(), nil }
 
 // Pass moves the clock; only forward does it end lives.
 func (e *Embedded) Pass(d time.Duration, _ []store.Name) error {

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/oncewall/oncewall/filter/wire"
@@ -17,9 +18,13 @@ var weights = []struct {
 }{
 	{Verb(wire.Issue), 4}, {Verb(wire.Claim), 30}, {Verb(wire.Executed), 10}, {Verb(wire.Complete), 10},
 	{Verb(wire.Release), 9}, {Verb(wire.Unknown), 9}, {Verb(wire.Renew), 7},
+	{DecideComplete, 2}, {DecideExecute, 2}, {DecideFree, 4}, {DecideExtend, 2},
 	{Repeat, 5}, {Pass, 18}, {SetBack, 1},
 	{LoseIndex, 2}, {LoseResult, 2}, {LoseRecord, 2}, {LoseAll, 1}, {LoseScripts, 1},
 }
+
+// large is a result that does not share a connection.
+var large = strings.Repeat("large ", 12<<10)
 
 type generator struct {
 	rng          *rand.Rand
@@ -58,7 +63,7 @@ func Generate(seed uint64, shortest time.Duration) []Action {
 }
 
 // story is a few actions that lead where chance alone seldom does: to a take-over,
-// or into the last moments of a life.
+// to a note, or into the last moments of a life.
 func (g *generator) story() []Action {
 	p := g.policies[0]
 	a := Action{Key: g.rng.IntN(g.keys), Policy: p, Print: 'a', Fence: OwnFence, Status: 200}
@@ -73,7 +78,7 @@ func (g *generator) story() []Action {
 	const part = 400 * time.Microsecond
 	first := g.rng.IntN(g.owners)
 	second := (first + 1) % g.owners
-	switch g.rng.IntN(4) {
+	switch g.rng.IntN(5) {
 	case 0:
 		return []Action{do(wire.Claim, first), wait(lease), do(wire.Claim, second)}
 	case 1:
@@ -84,6 +89,13 @@ func (g *generator) story() []Action {
 		kept, none := do(wire.Complete, first), do(wire.Complete, second)
 		kept.Body = "r"
 		return []Action{kept, {Verb: LoseRecord, Key: a.Key}, none, do(wire.Claim, first)}
+	case 3:
+		noted, last := do(wire.Executed, second), do(wire.Claim, second)
+		noted.Fence = OlderFence
+		if g.chance(50) {
+			last = Action{Verb: DecideFree, Key: a.Key, Owner: second, Fence: RecordFence}
+		}
+		return []Action{do(wire.Claim, first), noted, wait(lease), last}
 	}
 	issue := do(wire.Issue, first)
 	issue.Time = time.Second
@@ -125,6 +137,12 @@ func (g *generator) action() Action {
 		a.Time = max(pick(g.rng, g.spans...), time.Microsecond)
 		return a
 	}
+	if a.decision() {
+		a.Fence = pick(g.rng, RecordFence, RecordFence, RecordFence, RecordFence, NoFence, OlderFence)
+		a.Status, a.Body = pick[uint16](g.rng, 200, 409), pick(g.rng, "", "r")
+		a.Time = pick(g.rng, 0, time.Second, time.Minute)
+		return a
+	}
 	a.Policy = g.policies[0]
 	if g.chance(25) {
 		a.Policy = pick(g.rng, g.policies...)
@@ -148,6 +166,9 @@ func (g *generator) action() Action {
 	a.NoResult = g.chance(40)
 	if !g.chance(15) {
 		a.Body = pick(g.rng, "r", "s", "\x00\xff long enough to be no integer")
+	}
+	if g.chance(2) {
+		a.Body = large
 	}
 	if g.chance(5) {
 		a.Unprotected, a.Fence = true, NoFence

@@ -96,9 +96,12 @@ func (s *run) act(ctx context.Context, a Action) ([]string, error) {
 		op := *s.last
 		return s.step(ctx, a, &op)
 	}
-	before, _, err := s.t.Read(name)
+	before, err := s.t.Read(name)
 	if err != nil {
 		return []string{err.Error()}, nil
+	}
+	if a.decision() {
+		return s.decide(ctx, a, name, before.Fence)
 	}
 	op := s.operation(a, name, before.Fence)
 	s.last = &op
@@ -122,17 +125,23 @@ func (s *run) operation(a Action, name store.Name, fence uint64) store.Operation
 	if op.Kind == wire.Claim {
 		return op
 	}
+	op.Fence = s.fence(a, fence)
+	return op
+}
+
+// fence is the one that a means, where the record's is of.
+func (s *run) fence(a Action, of uint64) uint64 {
 	switch a.Fence {
 	case OwnFence:
-		op.Fence = s.fences[[2]int{a.Key, a.Owner}]
+		return s.fences[[2]int{a.Key, a.Owner}]
 	case RecordFence:
-		op.Fence = fence
+		return of
 	case OlderFence:
-		op.Fence = max(fence, 1) - 1
+		return max(of, 1) - 1
 	case NewerFence:
-		op.Fence = fence + 5
+		return of + 5
 	}
-	return op
+	return 0
 }
 
 // fingerprint is one that fills all three fields of the record.
@@ -143,53 +152,103 @@ func fingerprint(letter byte) []byte {
 	return []byte(strings.Repeat("\x00"+string(letter)+"\xfe", 43))
 }
 
+// A doing is one step as it was done, and as the table does it.
+type doing struct {
+	what  string
+	do    func() (got store.Reply, answer string)
+	table func(r table.Record, now int64) (table.Record, store.Reply, *table.Row)
+}
+
 // step carries op out and compares.
 func (s *run) step(ctx context.Context, a Action, op *store.Operation) ([]string, error) {
-	before, t0, err := s.t.Read(op.Name)
-	if err != nil {
-		return []string{err.Error()}, nil
+	return s.compared(op.Name, doing{
+		what: fmt.Sprintf("%s, fence %d", a, op.Fence),
+		do: func() (store.Reply, string) {
+			op.Deadline = time.Now().Add(patience)
+			got := s.t.Store().Do(ctx, []store.Operation{*op})[0]
+			if got.Code == wire.Created {
+				s.remember(op, got.Fence)
+			}
+			return got, fmt.Sprintf("code %d fence %d err %v", got.Code, got.Fence, got.Err)
+		},
+		table: func(r table.Record, now int64) (table.Record, store.Reply, *table.Row) {
+			return table.Step(r, op, now, s.t.Limits())
+		},
+	})
+}
+
+// decide carries an operator's decision out and compares. A verdict stands in for
+// the code of an answer.
+func (s *run) decide(ctx context.Context, a Action, name store.Name, fence uint64) ([]string, error) {
+	d := store.Resolution{
+		Name: name, Fence: s.fence(a, fence), Action: store.Action(a.Verb - DecideComplete + 1), Owner: s.owners[a.Owner],
+		Status: a.Status, Result: []byte(a.Body), By: a.Time, Deadline: time.Now().Add(patience),
 	}
-	op.Deadline = time.Now().Add(patience)
-	got := s.t.Store().Do(ctx, []store.Operation{*op})[0]
-	after, t1, err := s.t.Read(op.Name)
-	if err != nil {
-		return []string{err.Error()}, nil
-	}
-	s.note("%s, fence %d\n      %s\n      -> code %d fence %d err %v\n      %s", a, op.Fence, show(&before), got.Code, got.Fence, got.Err, show(&after))
-	if got.Code == wire.Created {
-		for k, n := range s.names {
-			for o, owner := range s.owners {
-				if n == op.Name && string(owner) == string(op.Owner) {
-					s.fences[[2]int{k, o}] = got.Fence
-				}
+	return s.compared(name, doing{
+		what: fmt.Sprintf("%s, fence %d", a, d.Fence),
+		do: func() (store.Reply, string) {
+			v, err := s.t.Inspector().Resolve(ctx, d)
+			return store.Reply{Code: wire.Code(v), Err: err}, fmt.Sprintf("verdict %d err %v", v, err)
+		},
+		table: func(r table.Record, now int64) (table.Record, store.Reply, *table.Row) {
+			after, v, row := table.Resolve(r, &d, now, s.t.Limits())
+			return after, store.Reply{Code: wire.Code(v)}, row
+		},
+	})
+}
+
+// remember keeps the fence of a grant for its owner's later words.
+func (s *run) remember(op *store.Operation, fence uint64) {
+	for k, n := range s.names {
+		for o, owner := range s.owners {
+			if n == op.Name && string(owner) == string(op.Owner) {
+				s.fences[[2]int{k, o}] = fence
 			}
 		}
 	}
+}
+
+// compared does d between two looks at the record, and those between two at the
+// clock.
+func (s *run) compared(name store.Name, d doing) ([]string, error) {
+	t0, err := s.t.Now()
+	if err != nil {
+		return nil, err
+	}
+	before, err := s.t.Read(name)
+	if err != nil {
+		return []string{err.Error()}, nil
+	}
+	got, answer := d.do()
+	after, err := s.t.Read(name)
+	if err != nil {
+		return []string{err.Error()}, nil
+	}
+	t1, err := s.t.Now()
+	if err != nil {
+		return nil, err
+	}
+	s.note("%s\n      %s\n      -> %s\n      %s", d.what, show(&before), answer, show(&after))
 	if !s.t.Exact() && (onBrink(before.Left) || onBrink(before.ResultLeft)) {
 		return nil, nil
 	}
-	lines := s.compare(before, after, op, got, t0, t0)
+	lines := s.differs(before, after, got, d, t0, t1-t0)
 	if len(lines) > 0 && !s.t.Exact() {
 		// The clock ran meanwhile, maybe over the end of a lease or a life.
-		if again := s.compare(before, after, op, got, t1, t0); len(again) == 0 {
+		if again := s.differs(before, after, got, d, t1, t1-t0); len(again) == 0 {
 			lines = nil
 		}
 	}
 	lines = append(lines, after.Broken()...)
-	lines = append(lines, after.BrokenAfter(&before, t1)...)
-	return lines, nil
+	return append(lines, after.BrokenAfter(&before, t1)...), nil
 }
 
-// compare says what differs from the table, were the step taken at now. Where the
-// clock runs, moments may differ by as long as the step took, from since on.
-func (s *run) compare(before, after table.Record, op *store.Operation, got store.Reply, now, since int64) []string {
-	var slack int64
-	if !s.t.Exact() {
-		slack = slackOf(s.t, since)
-	}
-	want, reply, row := table.Step(before, op, now, s.t.Limits())
+// differs says what differs from the table, were the step taken at now. Moments
+// may differ by as much as the clock ran meanwhile.
+func (s *run) differs(before, after table.Record, got store.Reply, d doing, now, slack int64) []string {
+	want, reply, row := d.table(before, now)
 	if row == nil {
-		return []string{reply.Err.Error()}
+		return []string{"the table has no row"}
 	}
 	if s.hits != nil {
 		s.hits[row.Name]++
@@ -207,14 +266,6 @@ func (s *run) compare(before, after table.Record, op *store.Operation, got store
 const brink = 100_000
 
 func onBrink(left int64) bool { return left > 0 && left <= brink }
-
-func slackOf(t Target, since int64) int64 {
-	_, now, err := t.Read(store.Name{})
-	if err != nil {
-		return 0
-	}
-	return now - since
-}
 
 func (s *run) note(format string, args ...any) {
 	s.trace = append(s.trace, fmt.Sprintf("%3d. ", len(s.trace)+1)+fmt.Sprintf(format, args...))

@@ -48,6 +48,9 @@ func (s *Server) Close() {
 // Store is the store under test.
 func (s *Server) Store() store.Store { return s.store }
 
+// Inspector is the same store, for operators.
+func (s *Server) Inspector() store.Inspector { return s.store }
+
 // Limits are what it is configured with.
 func (s *Server) Limits() table.Limits { return limits }
 
@@ -58,16 +61,18 @@ func (s *Server) do(args ...string) rueidis.RedisResult {
 	return s.client.Do(context.Background(), s.client.B().Arbitrary(args...).Build())
 }
 
-// Read asks for the clock first.
-func (s *Server) Read(n store.Name) (table.Record, int64, error) {
-	clock, err := s.do("TIME").AsStrSlice()
+// Read reads through the connection beside the store.
+func (s *Server) Read(n store.Name) (table.Record, error) {
+	return Read(context.Background(), s.client, n)
+}
+
+// Now asks the server.
+func (s *Server) Now() (int64, error) {
+	clock, err := s.do("TIME").AsIntSlice()
 	if err != nil || len(clock) != 2 {
-		return table.Record{}, 0, fmt.Errorf("schedule: server: time: %w", err)
+		return 0, fmt.Errorf("schedule: server: time: %v, %w", clock, err)
 	}
-	sec, _ := strconv.ParseInt(clock[0], 10, 64)
-	us, _ := strconv.ParseInt(clock[1], 10, 64)
-	r, err := Read(context.Background(), s.client, n)
-	return r, sec*1_000_000 + us, err
+	return clock[0]*1_000_000 + clock[1], nil
 }
 
 // moments are the fields of a record that hold one.

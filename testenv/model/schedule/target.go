@@ -12,9 +12,12 @@ import (
 // A Target is a store with the power over what lies beneath it.
 type Target interface {
 	Store() store.Store
+	Inspector() store.Inspector
 	Limits() table.Limits
-	// Read returns the record of n, and the store's clock in microseconds.
-	Read(n store.Name) (r table.Record, now int64, err error)
+	// Read returns the record of n.
+	Read(n store.Name) (table.Record, error)
+	// Now is the store's clock in microseconds.
+	Now() (int64, error)
 	// Exact says that the clock stands still unless Pass or SetBack move it.
 	Exact() bool
 	// Pass lets d pass for the records of names; a negative d sets their clock back.

@@ -107,6 +107,3 @@ func Check(ctx context.Context, e *Embedded, r table.Record, op store.Operation)
 	s := run{t: e, fences: map[[2]int]uint64{}}
 	return s.step(ctx, Action{Verb: Verb(op.Kind)}, &op)
 }
-
-// Now is the store's clock in microseconds.
-func (e *Embedded) Now() int64 { return e.now.UnixMicro() }

@@ -12,7 +12,7 @@ var (
 )
 
 // Rows is the table.
-var Rows = concat(issueRows, claimRows, finalRows, unknownRows, releaseRows, renewRows, laterRows)
+var Rows = concat(issueRows, claimRows, finalRows, unknownRows, releaseRows, renewRows, decideRows, laterRows)
 
 func concat(parts ...[]Row) (all []Row) {
 	for _, p := range parts {
@@ -268,7 +268,6 @@ var laterRows = []Row{
 	{"reconcile-noted", "PROCESSING noted", "not-executed", "EXECUTED by the noted owner", "ok", "the reconciler", nil, nil, nil},
 	{"reconcile-held", "UNKNOWN held", "not-executed", "–", "report", "the reconciler", nil, nil, nil},
 	{"reconcile-running", "PROCESSING, UNKNOWN", "running, or not known", "–, asked again later", "report", "the reconciler", nil, nil, nil},
-	{"operator", "PROCESSING, UNKNOWN", "operator, fence compared", "as the reconciler's, audited", "ok / conflict", "the operator's commands", nil, nil, nil},
 	{"sweep", "index entry without a record", "sweep", "out of the index", "–", "the reconciler", nil, nil, nil},
 	{"scan", "unresolved record without an index entry", "slow scan", "indexed", "–", "the reconciler", nil, nil, nil},
 }

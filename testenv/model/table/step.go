@@ -39,7 +39,8 @@ type Case struct {
 	After Record
 	Reply store.Reply
 
-	policy wire.Policy // of record and caller, the stricter
+	policy  wire.Policy   // of record and caller, the stricter
+	verdict store.Verdict // of a decision
 }
 
 // Step carries op out on r. The row is nil when no row holds, which is a fault of

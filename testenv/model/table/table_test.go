@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/oncewall/oncewall/bridge/store"
 	"github.com/oncewall/oncewall/filter/wire"
@@ -71,7 +72,7 @@ func TestTotal(t *testing.T) {
 	met := map[string]bool{}
 	for _, r := range records() {
 		for _, op := range operations() {
-			after, reply, row := table.Step(r, &op, now, table.Limits{Skew: 500_000_000, Marker: 60_000_000_000})
+			after, reply, row := table.Step(r, &op, now, limits)
 			if row == nil {
 				t.Fatalf("operation %d on %+v: no row", op.Kind, r)
 			}
@@ -79,16 +80,17 @@ func TestTotal(t *testing.T) {
 			if reply.Code == 0 {
 				t.Fatalf("row %s: no answer", row.Name)
 			}
-			// Columns say when nothing changes. Being indexed again is said elsewhere.
-			if row.Becomes == "–" {
-				after.Indexed, after.Due = r.Indexed, r.Due
-				if after != r {
-					t.Fatalf("row %s changes\n%+v to\n%+v", row.Name, r, after)
-				}
+			unchanged(t, row, r, after)
+		}
+	}
+	for _, r := range records() {
+		for _, d := range resolutions() {
+			after, verdict, row := table.Resolve(r, &d, now, limits)
+			if row == nil || verdict == 0 {
+				t.Fatalf("decision %d on %+v: no row or no verdict", d.Action, r)
 			}
-			if after.Fence < r.Fence {
-				t.Fatalf("row %s: fence %d after %d", row.Name, after.Fence, r.Fence)
-			}
+			met[row.Name] = true
+			unchanged(t, row, r, after)
 		}
 	}
 	for i := range table.Rows {
@@ -98,7 +100,34 @@ func TestTotal(t *testing.T) {
 	}
 }
 
+// unchanged checks that nothing changes where the columns say so, and that no
+// fence decreases. Being indexed again is said beside the table.
+func unchanged(t *testing.T, row *table.Row, before, after table.Record) {
+	t.Helper()
+	if after.Fence < before.Fence {
+		t.Fatalf("row %s: fence %d after %d", row.Name, after.Fence, before.Fence)
+	}
+	if after.Indexed, after.Due = before.Indexed, before.Due; row.Becomes == "–" && after != before {
+		t.Fatalf("row %s changes\n%+v to\n%+v", row.Name, before, after)
+	}
+}
+
+func resolutions() (out []store.Resolution) {
+	for action := store.Complete; action <= store.Extend; action++ {
+		for _, fence := range []uint64{0, 4, 5} {
+			for _, owner := range []string{"o1", "operator"} {
+				out = append(out, store.Resolution{
+					Action: action, Fence: fence, Owner: []byte(owner), Status: 200, Result: []byte("r"), By: time.Second,
+				})
+			}
+		}
+	}
+	return out
+}
+
 const now = 1_000_000_000
+
+var limits = table.Limits{Skew: time.Millisecond, Marker: time.Minute}
 
 func records() (out []table.Record) {
 	policies := []wire.Policy{
@@ -160,7 +189,7 @@ func operations() (out []store.Operation) {
 							for _, noResult := range []bool{false, true} {
 								out = append(out, store.Operation{
 									Kind: kind, Policy: p, Fence: fence, Status: status, Owner: []byte(owner),
-									Fingerprint: []byte(fp), NoResult: noResult, Life: 1e9,
+									Fingerprint: []byte(fp), NoResult: noResult, Life: time.Second,
 								})
 							}
 						}

@@ -16,7 +16,10 @@
 local owner, fence, action, status, result = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 local lease, marker = tonumber(ARGV[6]), tonumber(ARGV[7])
 local r = load()
-if not r.st or r.fe ~= fence then return {STALE} end
+if not r.st or r.fe ~= fence then
+  if r.st == 'P' or r.st == 'U' then touch(r) end
+  return {STALE}
+end
 local p = policy(r.po or '0:0:0:0:1:0:0:')
 
 if r.st ~= 'P' and r.st ~= 'U' then
