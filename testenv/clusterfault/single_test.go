@@ -174,5 +174,5 @@ func TestACL(t *testing.T) {
 
 // permissions are those of docs/redis.md.
 const permissions = "resetkeys resetchannels -@all ~ow:* +hello +auth +ping +info +client|setname " +
-	"+cluster|slots +cluster|shards +asking +evalsha +eval +wait +exists +time +hgetall +hget +hset +hdel " +
+	"+cluster|slots +cluster|shards +asking +evalsha +eval +wait +strlen +exists +time +hgetall +hget +hset +hdel " +
 	"+get +set +del +pexpire +zadd +zrem +zscan"

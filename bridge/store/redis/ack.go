@@ -183,6 +183,7 @@ func (a *acker) try(ctx context.Context, address string, owed []debt) (again []d
 		if d.asking {
 			commands = append(commands, n.B().Arbitrary("ASKING").Build())
 		}
+		r.separate() // from all that wants no replica
 		commands = append(commands, r.command(n, d.whole))
 		asked = append(asked, d)
 		acks = max(acks, d.acks)

@@ -59,10 +59,14 @@ func (a *answer) bytes(i int) []byte {
 	return v
 }
 
+// codeLarge is the prelude's LARGE.
+const codeLarge wire.Code = 0
+
 // A duty is what an answer still owes before it may be given.
 type duty struct {
 	acks    int  // replicas that must hold what it says
 	granted bool // the claim was granted by this very step
+	large   bool // the result has to be fetched apart; the reply is empty
 }
 
 func decode(res rueidis.RedisResult) (store.Reply, duty) {
@@ -74,6 +78,8 @@ func decode(res rueidis.RedisResult) (store.Reply, duty) {
 	var d duty
 	r := store.Reply{Code: wire.Code(a.int(0))}
 	switch r.Code {
+	case codeLarge:
+		d.large = true
 	case wire.OK:
 		r.Restored = a.int(1) == 1
 		r.Lease = a.micros(2)

@@ -2,6 +2,7 @@ package redis
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -168,15 +169,18 @@ func (s *Store) pipeline(ctx context.Context, c rueidis.Client, b batch, replica
 		return
 	}
 	var p part
-	at := make([]int, len(b.requests))
-	for i := range at {
-		at[i] = i
+	var at, alone []int
+	for i := range b.requests {
+		if b.requests[i].alone {
+			alone = append(alone, i)
+		} else {
+			at = append(at, i)
+		}
 	}
-	unknown, owed := s.send(ctx, c, b, at, false, &p)
-	if len(unknown) > 0 {
-		_, more := s.send(ctx, c, b, unknown, true, &p)
-		owed = append(owed, more...)
-	}
+	first := s.send(ctx, c, b, at, false, &p)
+	again := s.send(ctx, c, b, first.unknown, true, &p)
+	owed := append(first.owed, again.owed...)
+	alone = append(append(alone, first.large...), again.large...)
 	for i := range p.replies {
 		if p.replies[i].Err != nil {
 			s.suspect()
@@ -186,43 +190,89 @@ func (s *Store) pipeline(ctx context.Context, c rueidis.Client, b batch, replica
 	if len(p.idx) > 0 {
 		parts <- p
 	}
+	owed = append(owed, s.sendAlone(ctx, c, b, alone, parts)...)
 	s.acknowledge(ctx, c, b, owed, parts)
 }
 
+// rest is what a pipeline left over.
+type rest struct {
+	unknown []int  // the node does not know the script
+	large   []int  // the result has to be fetched apart
+	owed    []debt // the record wants replicas although the caller's rule does not
+}
+
 // send sends the requests at, unless their deadline has passed, and adds their
-// answers to p. It returns those whose script the node does not know, and those
-// whose record wants replicas although the caller's rule does not.
-func (s *Store) send(ctx context.Context, c rueidis.Client, b batch, at []int, whole bool, p *part) (unknown []int, owed []debt) {
+// answers to p.
+func (s *Store) send(ctx context.Context, c rueidis.Client, b batch, at []int, whole bool, p *part) (r rest) {
 	commands := make(rueidis.Commands, 0, len(at))
 	sent := make([]int, 0, len(at))
 	now := time.Now()
 	for _, i := range at {
-		r := &b.requests[i]
-		if r.late(now) {
+		q := &b.requests[i]
+		if q.late(now) {
 			p.add(b.idx[i], store.Reply{Err: errPassed})
 			continue
 		}
-		commands = append(commands, r.command(c, whole))
+		commands = append(commands, q.command(c, whole))
 		sent = append(sent, i)
 	}
 	if len(commands) == 0 {
-		return nil, nil
+		return r
 	}
 	s.commands.Add(uint64(len(commands)))
 	for j, res := range c.DoMulti(ctx, commands...) {
 		i := sent[j]
 		if !whole && noScript(res) {
-			unknown = append(unknown, i)
+			r.unknown = append(r.unknown, i)
 			continue
 		}
 		reply, d := decode(res)
-		if d.acks > 0 && !s.embedded {
-			owed = append(owed, debt{at: i, acks: d.acks, granted: d.granted})
-			continue
+		switch {
+		case d.large:
+			r.large = append(r.large, i)
+		case d.acks > 0 && !s.embedded:
+			r.owed = append(r.owed, debt{at: i, acks: d.acks, granted: d.granted})
+		default:
+			p.add(b.idx[i], reply)
 		}
-		p.add(b.idx[i], reply)
 	}
-	return unknown, owed
+	return r
+}
+
+// sendAlone sends each request on a connection of its own, and returns those
+// that replicas must acknowledge.
+func (s *Store) sendAlone(ctx context.Context, c rueidis.Client, b batch, at []int, parts chan<- part) (owed []debt) {
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for _, i := range at {
+		q := &b.requests[i]
+		q.separate()
+		all.Go(func() {
+			if q.late(time.Now()) {
+				parts <- fail(b.idx[i:i+1], errPassed)
+				return
+			}
+			s.commands.Add(1)
+			res := c.Do(ctx, q.solo(c, false))
+			if noScript(res) {
+				s.commands.Add(1)
+				res = c.Do(ctx, q.solo(c, true))
+			}
+			reply, d := decode(res)
+			if reply.Err != nil {
+				s.suspect()
+			}
+			if d.acks > 0 && !s.embedded {
+				mu.Lock()
+				defer mu.Unlock()
+				owed = append(owed, debt{at: i, acks: d.acks, granted: d.granted})
+				return
+			}
+			parts <- part{idx: b.idx[i : i+1], replies: []store.Reply{reply}}
+		})
+	}
+	all.Wait()
+	return owed
 }
 
 // bound ends ctx with the last deadline of the batch, so that the client, which

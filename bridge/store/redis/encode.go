@@ -15,6 +15,10 @@ const (
 	maxFence = 1 << 53
 	// maxFingerprint is what the record's three fields of 64 bytes hold.
 	maxFingerprint = 3 * 64
+	// maxInline is the longest result that shares a connection with other
+	// operations, in bytes. A longer one would hold them up: it travels alone, on
+	// a connection of its own.
+	maxInline = 64 << 10
 	// maxArgs is the longest ARGV of a script.
 	maxArgs = 8
 )
@@ -43,6 +47,27 @@ type request struct {
 	record, result, index string
 	args                  []string
 	deadline              time.Time
+	alone                 bool // holds or awaits a result longer than maxInline
+}
+
+// inlineArg is maxInline as claim's script takes it.
+var inlineArg = strconv.Itoa(maxInline)
+
+// separate makes r one that has a connection to itself, however long its result.
+func (r *request) separate() {
+	r.alone = true
+	if r.kind == wire.Claim {
+		r.args = append(r.args[:4:4], "")
+	}
+}
+
+// solo is command for a connection that no other operation shares.
+func (r *request) solo(c rueidis.Client, whole bool) rueidis.Completed {
+	name, script := "EVALSHA", r.script.sha
+	if whole {
+		name, script = "EVAL", r.script.text
+	}
+	return c.B().Arbitrary(name, script, "3").Keys(r.record, r.result, r.index).Args(r.args...).Blocking().ToRetryable()
 }
 
 func (r *request) late(now time.Time) bool { return !r.deadline.IsZero() && !now.Before(r.deadline) }
@@ -72,6 +97,7 @@ func (e *encoder) request(op *store.Operation) request {
 	r := request{kind: op.Kind, script: scripts[op.Kind], deadline: op.Deadline}
 	r.bucket = bucket(op.Name)
 	r.record, r.result, r.index = keys(op.Name)
+	r.alone = len(op.Result) > maxInline
 	if cap(e.spare)-len(e.spare) < maxArgs {
 		e.spare = make([]string, 0, 32*maxArgs)
 	}
@@ -88,7 +114,7 @@ func (e *encoder) args(a []string, op *store.Operation) []string {
 	case wire.Issue:
 		return append(a, policy, millis(op.Life))
 	case wire.Claim:
-		return append(a, string(op.Owner), policy, string(op.Fingerprint), e.skew)
+		return append(a, string(op.Owner), policy, string(op.Fingerprint), e.skew, inlineArg)
 	}
 	a = append(a, string(op.Owner), strconv.FormatUint(op.Fence, 10), policy)
 	switch op.Kind {

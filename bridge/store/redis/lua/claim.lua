@@ -1,10 +1,12 @@
 -- claim: become the owner of a key, or learn why not.
 --
--- ARGV 1 owner, 2 policy, 3 fingerprint ('' is not tested), 4 clock skew (us)
+-- ARGV 1 owner, 2 policy, 3 fingerprint ('' is not tested), 4 clock skew (us),
+--      5 longest result (bytes) that may be returned ('': any)
 -- returns {CREATED, fence, lease left (us), attempt, takeover 0|1, granted now 0|1, acks}
 --      or {REPLAYED, status, age (us), life left (us), result, acks}
 --      or {USED | NOTKEPT, status, age, life left, '', acks}
 --      or {INFLIGHT | UNKNOWN, retry after (us), age}; 0: no honest value exists
+--      or {LARGE}: replayed, and the result is longer than that
 --      or {REUSED, the record's fingerprint} or {EXPIRED} {STALE} {LAPSED}
 --
 -- Run again by the same owner it answers the same claim with the same fence and
@@ -48,6 +50,7 @@ local age = math.max(now - r.ca, 0)
 if r.st == 'C' then
   local left = r.ex - now
   if p.rej then return {USED, tonumber(r.sc), age, left, '', acks(p)} end
+  if redis.call('STRLEN', R) > (tonumber(ARGV[5]) or math.huge) then return {LARGE} end
   local result = redis.call('GET', R)
   if result then return {REPLAYED, tonumber(r.sc), age, left, result, acks(p)} end
   return {NOTKEPT, tonumber(r.sc), age, left, '', acks(p)}

@@ -18,7 +18,8 @@ local K, R, IDX = KEYS[1], KEYS[2], KEYS[3]
 local clock = redis.call('TIME')
 local now = tonumber(clock[1]) * 1000000 + tonumber(clock[2])
 
--- Answers, as wire.Code.
+-- Answers, as wire.Code; LARGE is the store's own.
+local LARGE = 0
 local OK, CREATED, REPLAYED, INFLIGHT, REUSED, USED = 1, 2, 3, 4, 5, 6
 local EXPIRED, UNKNOWN, NOTKEPT, STALE, LAPSED, ISSUED = 7, 8, 9, 12, 13, 14
 
