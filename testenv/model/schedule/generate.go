@@ -88,6 +88,12 @@ func (g *generator) story() []Action {
 		// A result that outlives its record must not become another answer's.
 		kept, none := do(wire.Complete, first), do(wire.Complete, second)
 		kept.Body = "r"
+		if g.chance(50) {
+			decided := Action{Verb: DecideComplete, Key: a.Key, Owner: second, Fence: RecordFence, Status: 200}
+			return []Action{
+				kept, {Verb: LoseRecord, Key: a.Key}, do(wire.Claim, second), wait(lease), decided, do(wire.Claim, first),
+			}
+		}
 		return []Action{kept, {Verb: LoseRecord, Key: a.Key}, none, do(wire.Claim, first)}
 	case 3:
 		noted, last := do(wire.Executed, second), do(wire.Claim, second)
