@@ -14,6 +14,9 @@ const (
 	// HeaderRecorded marks an answer whose record the store has not acknowledged:
 	// "pending", or "superseded" where a newer owner holds the key.
 	HeaderRecorded = "idempotency-recorded"
+	// HeaderRedacted is "true" on a replay in which values are null that the first
+	// client got.
+	HeaderRedacted = "idempotency-redacted"
 	// HeaderFence, HeaderAttempt and HeaderGateway go upstream.
 	HeaderFence   = "idempotency-fence"
 	HeaderAttempt = "idempotency-attempt"
@@ -56,7 +59,13 @@ var notRecorded = map[string]bool{
 
 // ownResponseHeaders are removed from what upstream answers: only this gateway
 // speaks of its records.
-var ownResponseHeaders = []string{HeaderStatus, HeaderReplayed, HeaderAge, HeaderExpiresIn, HeaderRecorded, HeaderOutcome}
+var ownResponseHeaders = []string{HeaderStatus, HeaderReplayed, HeaderAge, HeaderExpiresIn, HeaderRecorded, HeaderRedacted, HeaderOutcome}
+
+// ofWholeBody lists header lines that are true of the whole body alone: with
+// values redacted they are dropped.
+var ofWholeBody = map[string]bool{
+	"etag": true, "content-md5": true, "digest": true, "content-digest": true, "repr-digest": true,
+}
 
 // validName reports whether s is a field name in lower case (RFC 9110, section
 // 5.6.2).

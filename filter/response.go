@@ -188,18 +188,24 @@ func (s *Stream) capturable(lines []wire.HeaderLine) bool {
 // recordedLines copies the lines that a record keeps; nil: too many.
 func (s *Stream) recordedLines(lines []wire.HeaderLine) []wire.HeaderLine {
 	out := make([]wire.HeaderLine, 0, len(lines))
+	for _, l := range lines {
+		if !notRecorded[l.Name] && l.Name != HeaderRedacted && !s.rule.drop[l.Name] {
+			out = append(out, l)
+		}
+	}
+	return recordable(out)
+}
+
+// recordable returns lines, or nil where a replay could not send as many.
+func recordable(lines []wire.HeaderLine) []wire.HeaderLine {
 	size := 0
 	for _, l := range lines {
-		if notRecorded[l.Name] || s.rule.drop[l.Name] {
-			continue
-		}
 		size += len(l.Name) + len(l.Value)
-		out = append(out, l)
 	}
-	if len(out) > maxRecordedLines || size > maxRecordedHeaderBytes {
+	if len(lines) > maxRecordedLines || size > maxRecordedHeaderBytes {
 		return nil
 	}
-	return out
+	return lines
 }
 
 // ResponseBody takes a chunk of the response's body.
@@ -280,6 +286,11 @@ func (s *Stream) dropCapture() {
 // complete is the operation that records the captured response.
 func (s *Stream) complete() wire.Operation {
 	res := &s.response
+	if !s.redact() {
+		s.w.count(MetricDropped)
+		s.dropCapture()
+		return s.executed()
+	}
 	// The worker's memory of the key may keep these bytes for long, so that there
 	// are no more of them than it takes.
 	size := len(res.body) + 32

@@ -54,7 +54,17 @@ func Lookup(body []byte, pointer string) (value string, found bool, err error) {
 	if err := x.build(true); err != nil {
 		return "", false, err
 	}
-	at := cursor{pos: x.space(0)}
+	at, found, err := x.find(pointer)
+	if !found || err != nil {
+		return "", false, err
+	}
+	value, err = x.scalar(at.pos)
+	return value, err == nil, err
+}
+
+// find moves from the start of the body to the value that pointer names.
+func (x *index) find(pointer string) (at cursor, found bool, err error) {
+	at, found = cursor{pos: x.space(0)}, true
 	for pointer != "" {
 		token := pointer[1:]
 		if i := strings.IndexByte(token, '/'); i >= 0 {
@@ -71,11 +81,10 @@ func Lookup(body []byte, pointer string) (value string, found bool, err error) {
 			found = false
 		}
 		if !found || err != nil {
-			return "", false, err
+			return at, false, err
 		}
 	}
-	value, err = x.scalar(at.pos)
-	return value, err == nil, err
+	return at, true, nil
 }
 
 // enterObject moves to the member called name of the object at the cursor.

@@ -204,6 +204,10 @@ func (p *parser) buildAnswers(r *Rule, s source) {
 		When:        When(n.get("when").valueOr(int64(BeforeReply))),
 		Body:        n.get("body").valueOr(1) == 1,
 		DropHeaders: n.get("drop_headers").strings(),
+		Redact:      n.get("redact").strings(),
+	}
+	if redact := n.get("redact"); len(r.Record.Redact) > 0 && !r.Record.Body {
+		p.add("record.redact", redact, `has nothing to do with record.body "none"`)
 	}
 	p.checkLimit("record.max_body", n.get("max_body"))
 	n, _ = s.block("envoy_retries")

@@ -37,6 +37,11 @@ func generation(r *Rule) string {
 	if n := r.Durability.Replicas; n > 0 {
 		d.number(int64(n))
 	}
+	if len(r.Record.Redact) > 0 {
+		// The name comes first: what follows is then no other late field's.
+		d.text("redact")
+		d.list(r.Record.Redact)
+	}
 	sum := sha256.Sum256(d.b)
 	return hex.EncodeToString(sum[:8])
 }

@@ -156,6 +156,8 @@ var good = []struct {
 		func(r *Rule) any { return r.Completed }, Completed{Replay, 90 * time.Minute, 1500 * time.Millisecond}},
 	{"nothing recorded", withRule(`, "record": {"body": "none", "when": "after_reply", "drop_headers": ["set-cookie"]}`),
 		func(r *Rule) any { return r.Record }, Record{MaxBody: 256 << 10, When: AfterReply, DropHeaders: []string{"set-cookie"}}},
+	{"redacted", withRule(`, "record": {"redact": ["/card/number", "/a~1b"]}`),
+		func(r *Rule) any { return r.Record.Redact }, []string{"/card/number", "/a~1b"}},
 	{"one pointer", withRule(`, "key": {"from": [{"json": "/a~1b"}]}`),
 		func(r *Rule) any { return r.Key.From }, []KeySource{{JSON: []string{"/a~1b"}}}},
 	{"two sources of a key", withRule(`, "key": {"from": [{"header": "k"}, {"json": ["/a", "/b"]}]}`),

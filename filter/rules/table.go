@@ -251,6 +251,12 @@ func shared() []*field {
 				meaning: "Response headers that are not recorded, beside the built-in list.",
 				elem:    &field{kind: kindString, min: 1, max: 128, form: formHeader},
 			},
+			{
+				name: "redact", kind: kindList, min: 0, max: 32, def: "none",
+				meaning: "JSON pointers into the response's body. The first client gets the whole; `null` is recorded in place of these values, and a replay says so with `Idempotency-Redacted: true`. A pointer that leads nowhere is no fault. An answer whose body is not JSON, is compressed, or has a member on a pointer's path twice or in another case, is then not kept: its retries get `response-not-kept`.",
+				loss:    "Every value of a response's body is stored.",
+				elem:    &field{kind: kindString, min: 2, max: 256, form: formPointer},
+			},
 		}},
 		{
 			name: "upstream_timeout", kind: kindDuration, min: ms(time.Millisecond), max: ms(time.Hour),

@@ -171,6 +171,9 @@ type Record struct {
 	Body    bool  // "full" or "none"; default full
 	// DropHeaders are not recorded, beside the built-in list.
 	DropHeaders []string
+	// Redact are JSON pointers to members of a response's body that are recorded
+	// as null; an answer whose body is not JSON is then not kept.
+	Redact []string
 }
 
 // EnvoyRetries says what becomes of the route's retry policy.
