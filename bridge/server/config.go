@@ -87,6 +87,8 @@ type Server struct {
 	// calls counts the calls of Store.Do that have not returned; one may outlive
 	// its batch.
 	calls atomic.Int64
+	start time.Time
+	heart heart
 }
 
 // New returns a server. It starts nothing.
@@ -113,7 +115,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Registry == nil {
 		cfg.Registry = prometheus.NewRegistry()
 	}
-	s := &Server{cfg: cfg, metrics: newMetrics(cfg.Registry, cfg.Store, cfg.Version)}
+	s := &Server{cfg: cfg, start: time.Now(), metrics: newMetrics(cfg.Registry, cfg.Store, cfg.Version)}
 	s.health.log, s.health.bad, s.health.good = cfg.Log, "store unavailable", "store available again"
 	s.opening.log, s.opening.bad, s.opening.good = cfg.Log, "recorded results do not open", "recorded results open again"
 	var err error

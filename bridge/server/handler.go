@@ -78,7 +78,7 @@ func (s *Server) serveBatch(w http.ResponseWriter, r *http.Request, arrival time
 		s.refuse(w, decodeProblem(err))
 		return
 	}
-	s.prepare(j, r.Context().Err() != nil)
+	s.prepare(j, s.gone(r))
 	replies, settled := s.do(j)
 	s.finish(j, replies)
 	s.pause(r)

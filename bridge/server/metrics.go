@@ -44,6 +44,7 @@ type metrics struct {
 	served     prometheus.Counter
 
 	storeBatches    prometheus.Counter
+	stalls          prometheus.Counter
 	storeOperations prometheus.Counter
 	restored        prometheus.Counter
 	takeovers       prometheus.Counter
@@ -64,6 +65,7 @@ func newMetrics(reg *prometheus.Registry, st store.Store, version string) *metri
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "oncewall_bridge_requests_total", Help: "HTTP requests to the data listener by status code.",
 		}, []string{"code"}),
+		stalls:          counter("oncewall_bridge_stalled_batches_total", "Batches that arrived after the process had stood still for 250ms or more."),
 		storeBatches:    counter("oncewall_bridge_store_batches_total", "Batches handed to the store."),
 		storeOperations: counter("oncewall_bridge_store_operations_total", "Operations handed to the store and answered by it."),
 		restored:        counter("oncewall_bridge_restored_total", "Operations that made a record the store had lost."),
@@ -95,7 +97,7 @@ func newMetrics(reg *prometheus.Registry, st store.Store, version string) *metri
 		ConstLabels: prometheus.Labels{"version": version, "revision": revision(), "goversion": runtime.Version()},
 	})
 	build.Set(1)
-	reg.MustRegister(m.size, m.duration, m.requests, m.storeBatches, m.storeOperations, m.restored, m.takeovers,
+	reg.MustRegister(m.size, m.duration, m.requests, m.storeBatches, m.stalls, m.storeOperations, m.restored, m.takeovers,
 		m.unprotected, unreadable, operations, durations, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if c, ok := st.(commandCounter); ok {

@@ -34,6 +34,9 @@ func (s *Server) Run(ctx context.Context, data, admin net.Listener, tlsConfig *t
 	dataServer := s.httpServer(s.DataHandler(), tlsConfig)
 	adminServer := s.httpServer(s.AdminHandler(), nil)
 	failed := make(chan error, 2)
+	stopped := make(chan struct{})
+	defer close(stopped)
+	go s.heart.beat(s.start, stopped)
 	go func() {
 		if tlsConfig != nil {
 			failed <- fmt.Errorf("data listener: %w", dataServer.ServeTLS(data, "", ""))
