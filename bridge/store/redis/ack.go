@@ -44,13 +44,31 @@ var errFewReplicas = fmt.Errorf("%w: too few replicas acknowledged before the de
 
 // A debt is a request whose answer replicas must acknowledge.
 type debt struct {
-	at      int    // into the batch's requests
-	acks    int    // how many replicas
-	granted bool   // the claim was granted for this Do, not for an earlier one
-	whole   bool   // the node does not know the script
-	address string // where a node redirected it; "": where the layout says
-	asking  bool   // the redirection was ASK
-	err     error  // why the last try came to nothing
+	at      int  // into the batch's requests
+	acks    int  // how many replicas
+	granted bool // the claim was granted for this Do, not for an earlier one
+	done    bool // it was carried out, and only has to be acknowledged
+	// What an earlier try brought about and a later one finds done.
+	restored, takeover bool
+	whole              bool   // the node does not know the script
+	address            string // where a node redirected it; "": where the layout says
+	asking             bool   // the redirection was ASK
+	err                error  // why the last try came to nothing
+}
+
+// owe is the debt of a request that has been carried out without waiting.
+func owe(at int, r store.Reply, d duty) debt {
+	return debt{at: at, acks: d.acks, granted: d.granted, restored: r.Restored, takeover: r.Takeover, done: true}
+}
+
+// merge puts into a later try's answer what an earlier one brought about, and
+// remembers it for the next.
+func (d *debt) merge(r *store.Reply, duty duty) {
+	d.granted = d.granted || duty.granted
+	d.restored = d.restored || r.Restored
+	d.takeover = d.takeover || r.Takeover
+	r.Restored = d.restored && r.Code == wire.OK
+	r.Takeover = d.takeover && r.Code == wire.Created
 }
 
 func debts(n, acks int) []debt {
@@ -274,7 +292,11 @@ func (a *acker) judge(ctx context.Context, n rueidis.Client, owed []debt, result
 			continue
 		}
 		reply, duty := decode(res)
-		d.granted = d.granted || duty.granted
+		if d.done && reply.Code == wire.Stale && a.b.requests[d.at].script == resolveScript {
+			// A decision that sealed a noted claim finds it final now.
+			reply, duty.acks = store.Reply{Code: wire.OK}, d.acks
+		}
+		d.merge(&reply, duty)
 		// A record may want more than the caller's rule.
 		short := duty.acks > d.acks
 		d.acks = max(d.acks, duty.acks)

@@ -46,6 +46,17 @@ func TestCluster(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) *storetest.Harness { return server(t, c, redis.Config{}) })
 }
 
+// The same where every answer waits for a replica.
+func TestClusterReplicas(t *testing.T) {
+	t.Parallel()
+	c := start(t, rediscluster.Start)
+	storetest.Run(t, func(t *testing.T) *storetest.Harness {
+		h := server(t, c, redis.Config{})
+		h.Replicas = 1
+		return h
+	})
+}
+
 // start runs real servers for one test.
 func start(t *testing.T, f func(context.Context, rediscluster.Config) (*rediscluster.Cluster, error)) *rediscluster.Cluster {
 	t.Helper()

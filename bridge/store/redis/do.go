@@ -231,7 +231,7 @@ func (s *Store) send(ctx context.Context, c rueidis.Client, b batch, at []int, w
 		case d.large:
 			r.large = append(r.large, i)
 		case d.acks > 0 && !s.embedded:
-			r.owed = append(r.owed, debt{at: i, acks: d.acks, granted: d.granted})
+			r.owed = append(r.owed, owe(i, reply, d))
 		default:
 			p.add(b.idx[i], reply)
 		}
@@ -265,7 +265,7 @@ func (s *Store) sendAlone(ctx context.Context, c rueidis.Client, b batch, at []i
 			if d.acks > 0 && !s.embedded {
 				mu.Lock()
 				defer mu.Unlock()
-				owed = append(owed, debt{at: i, acks: d.acks, granted: d.granted})
+				owed = append(owed, owe(i, reply, d))
 				return
 			}
 			parts <- part{idx: b.idx[i : i+1], replies: []store.Reply{reply}}

@@ -37,6 +37,8 @@ type Harness struct {
 	LoseRecord, LoseResult, LoseIndex func(n store.Name)
 	// Full makes the store's memory full until undo; nil: it never is.
 	Full func() (undo func())
+	// Replicas is what the suite's rules want; the store must have as many.
+	Replicas int64
 }
 
 // A row is one row of the table, or one part of it.
@@ -99,7 +101,7 @@ type key struct {
 func newKey(t *testing.T, h *Harness) *key {
 	k := &key{T: t, h: h, policy: wire.Policy{
 		Generation: "g1", TTLMS: time.Hour.Milliseconds(), LeaseMS: time.Minute.Milliseconds(),
-		MaxAttempts: 3, Recovery: wire.Hold,
+		MaxAttempts: 3, Recovery: wire.Hold, Replicas: h.Replicas,
 	}}
 	rand.Read(k.name[:])
 	k.print = fingerprint('a')
