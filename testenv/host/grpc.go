@@ -20,6 +20,7 @@ type grpcCall struct {
 	message             []byte // of a unary call
 	got                 bool
 	httpStatus          string
+	details             string // response code details
 	localClosed, closed bool
 }
 
@@ -54,11 +55,12 @@ func (g *grpcCall) routerReply(r localReply, _ Flags) {
 		g.failed = true
 		return
 	}
+	g.details = r.details
 	g.close(grpcStatus(r.status), r.body)
 }
 
 func (g *grpcCall) routerHeaders(h Headers, end bool) {
-	g.httpStatus = h.Get(":status")
+	g.httpStatus, g.details = h.Get(":status"), "via_upstream"
 	if end {
 		g.trailing(h)
 		return
@@ -119,9 +121,18 @@ func (g *grpcCall) receive(m []byte) {
 	g.root.grpcMessage = nil
 }
 
+// close tells of the end. Envoy puts the response code details behind the
+// message, in braces where there is one.
 func (g *grpcCall) close(code int, message string) {
 	if g.closed {
 		return
+	}
+	switch {
+	case g.details == "":
+	case message == "":
+		message = g.details
+	default:
+		message += "{" + g.details + "}"
 	}
 	g.closed = true
 	g.root.statusCode, g.root.statusMessage = uint32(code), message

@@ -25,7 +25,7 @@ func TestGRPCCall(t *testing.T) {
 
 	s.get("rqh=gcall:grpc:question,1")
 	s.Pending("grpc")[0].SendHeaders(200, host.H("content-type", "application/grpc", "grpc-status", "5", "grpc-message", "not%20here"), true)
-	s.saw(`proxy_get_status() = ok 5 "not here"`)
+	s.saw(`proxy_get_status() = ok 5 "not here{via_upstream}"`)
 	s.saw("proxy_on_grpc_close(ctx=1, token=9, status=5)")
 }
 

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/oncewall/oncewall/testenv/host/abi"
@@ -42,7 +43,11 @@ func (c *call) startGRPC(stream bool, timeout time.Duration) (*grpcCall, Status)
 		g.token = v.nextGRPCCall
 	}
 	h := H(":method", "POST", ":path", "/"+service+"/"+method, ":authority", cluster, ":scheme", "http",
-		"te", "trailers", "content-type", "application/grpc")
+		"te", "trailers")
+	if timeout > 0 {
+		h.Add("grpc-timeout", strconv.FormatInt(timeout.Milliseconds(), 10)+"m")
+	}
+	h.Add("content-type", "application/grpc")
 	for _, p := range pairs {
 		h.Add(p[0], p[1])
 	}

@@ -103,6 +103,10 @@ func sendLocalResponse(c *call) Status {
 	pairs, _ := abi.DecodePairs([]byte(c.str(5)))
 	grpc := int32(c.u32(7))
 	c.show("%d, %q, %d bytes, %d pairs, %d", c.u32(0), details, len(body), len(pairs), grpc)
+	if c.ctx().logging {
+		c.misuse("in proxy_on_log: the reply ends the stream, which is logged, until Envoy's stack is full")
+		return StatusOK
+	}
 	if s := c.ctx().stream; s != nil {
 		r := localReply{status: int(c.u32(0)), details: spacesToUnderscores(details), body: body, grpc: -1}
 		for _, p := range pairs {

@@ -172,6 +172,7 @@ func TestMisuseIsLoud(t *testing.T) {
 		{"log:9:x", "no such log level", "bad_argument"},
 		{"def:9:x", "no such metric type", "bad_argument"},
 		{"badptr", "outside the memory", "invalid_memory_access"},
+		{"0;log=reply:500:d:x", "stack is full", "ok"},
 	} {
 		var fault error
 		s := start(t, func(o *host.Options) { o.T, o.Fail = nil, func(err error) { fault = err } })
