@@ -24,10 +24,10 @@ TOOL := $(GO) tool -modfile=build/tools/go.mod
 WASM_ENV := GOOS=wasip1 GOARCH=wasm
 
 .PHONY: help build wasm binaries demo up down test test-unit test-race test-wasm test-plugin test-e2e \
-	test-old check generate fuzz bench model envoy envoy-old redis cc store clean FORCE
+	test-old conformance check generate fuzz bench model envoy envoy-old redis cc store clean FORCE
 
 help: ## this list, and the variables that the stack reads
-	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
 	@sed -n 's/^#> \{0,1\}//p' Makefile
 
 #>
@@ -80,6 +80,9 @@ $(OUT)/wasmtest: FORCE | $(OUT)
 $(OUT)/story: FORCE | $(OUT)
 	@$(GO) build -trimpath -o $@ ./testenv/story/cmd/story
 
+$(OUT)/conformance: FORCE | $(OUT)
+	@$(GO) build -trimpath -o $@ ./testenv/conformance/cmd/conformance
+
 $(OUT)/bench: FORCE | $(OUT)
 	@$(GO) build -trimpath -o $@ ./testenv/bench/cmd/bench
 
@@ -112,8 +115,8 @@ down: $(OUT)/stack ## ends the stack, and whatever else listens on its ports
 	@$(OUT)/stack down
 
 # Packages that start whole stacks run after all others, one at a time.
-E2E := $(addsuffix /...,$(addprefix ./,$(wildcard testenv/e2e testenv/story testenv/bench testenv/scenario)))
-UNIT = $(shell $(GO) list ./... | grep -v -E '/oncewall/(bridge|testenv/(e2e|story|bench|scenario|stack))(/|$$)')
+E2E := $(addsuffix /...,$(addprefix ./,$(wildcard testenv/e2e testenv/story testenv/bench testenv/scenario testenv/conformance)))
+UNIT = $(shell $(GO) list ./... | grep -v -E '/oncewall/(bridge|testenv/(e2e|story|bench|scenario|stack|conformance))(/|$$)')
 
 test: build envoy redis cc test-unit test-race test-wasm test-plugin test-e2e ## every test
 	@echo "every test passed"
@@ -136,6 +139,9 @@ test-plugin:
 
 test-e2e: build envoy redis
 	$(if $(E2E),$(GO) test -count=1 -p 1 $(E2E))
+
+conformance: envoy envoy-old $(OUT)/conformance ## compares the wasm host with both Envoys, fact by fact
+	@$(OUT)/conformance
 
 test-old: build redis ## the tests with a real Envoy, on the oldest one
 	ENVOY="$$(build/envoy.sh 1.36.2)" $(GO) test -count=1 -p 1 ./testenv/stack/... $(E2E)

@@ -107,13 +107,10 @@ func (m *model) settle()                         {}
 func (m *model) finish()                         { m.h.Close() }
 
 func (m *model) metric(kind, name string) string {
-	switch kind {
-	case "counter":
-		return strconv.FormatUint(uint64(m.h.Counter(name)), 10)
-	case "gauge":
-		return strconv.FormatInt(int64(m.h.Gauge(name)), 10)
+	if kind == "gauge" {
+		return strconv.FormatInt(m.h.Gauge(name), 10)
 	}
-	return fmt.Sprint(len(m.h.Histogram(name)))
+	return strconv.FormatUint(m.h.Counter(name), 10)
 }
 
 func (m *model) access(id int) (string, bool) {

@@ -146,7 +146,7 @@ func (n *namer) callback(f []string) string {
 		n.streams++
 		n.contexts[id] = "s" + strconv.Itoa(n.streams)
 		args = []string{n.context(args[0])}
-	case name == "cb" || name == "queue":
+	case name == "cb" || name == "queue" || strings.HasPrefix(name, "g"):
 		if n.tokens[args[0]] == "" {
 			n.tokens[args[0]] = "#" + strconv.Itoa(len(n.tokens)+1)
 		}

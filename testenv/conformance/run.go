@@ -31,6 +31,7 @@ type Options struct {
 // Result is the comparison with one version.
 type Result struct {
 	Version         string
+	Scenarios       int
 	Agreed          int
 	Known, Surprise []Difference
 	// Stale are known differences that were not found.
@@ -100,7 +101,8 @@ func runVersion(ctx context.Context, o Options, version, wasm string, bin *host.
 		return r, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	all := o.selected(version)
+	all := o.selected()
+	r.Scenarios = len(all)
 	f, err := startFleet(ctx, envoy, wasm, dir, all)
 	if err != nil {
 		return r, err
@@ -140,8 +142,8 @@ func runVersion(ctx context.Context, o Options, version, wasm string, bin *host.
 	return r, nil
 }
 
-// selected lists the scenarios that are run with a version.
-func (o Options) selected(version string) []*Scenario {
+// selected lists the scenarios that are run.
+func (o Options) selected() []*Scenario {
 	var some []*Scenario
 	for i := range Scenarios {
 		sc := &Scenarios[i]
@@ -161,7 +163,7 @@ const maxShown = 12
 func Report(w io.Writer, results []Result) (ok bool) {
 	ok = true
 	for _, r := range results {
-		fmt.Fprintf(w, "%s: %d/%d facts agree\n", r.Version, r.Agreed, r.Compared())
+		fmt.Fprintf(w, "%s: %d/%d facts agree (%d scenarios)\n", r.Version, r.Agreed, r.Compared(), r.Scenarios)
 		shown := map[string]int{}
 		for _, d := range r.Surprise {
 			if shown[d.Scenario]++; shown[d.Scenario] <= maxShown {

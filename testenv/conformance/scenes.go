@@ -3,4 +3,4 @@ package conformance
 import "slices"
 
 // Scenarios are all of them.
-var Scenarios = slices.Concat(requestScenes, bodyScenes, responseScenes, replyScenes, calloutScenes, endScenes, hostcallScenes, vmScenes)
+var Scenarios = slices.Concat(requestScenes, bodyScenes, responseScenes, replyScenes, calloutScenes, endScenes, grpcScenes, hostcallScenes, vmScenes)

@@ -34,7 +34,7 @@ type world interface {
 	reconfigure(config string) error
 	// drained ends the drain time of replaced configurations.
 	drained()
-	// metric is the value of a metric of the probe, and whether there is one.
+	// metric is the value of a counter or gauge of the probe.
 	metric(kind, name string) string
 	// access gives the access log's line of a client, and whether it is there.
 	access(id int) (string, bool)
@@ -121,7 +121,7 @@ func (s *Stage) Reconfigure(config string) {
 // Drained waits for the end of the drain time after Reconfigure.
 func (s *Stage) Drained() { s.w.drained() }
 
-// Metric notes the value of a metric.
+// Metric notes the value of a counter or gauge.
 func (s *Stage) Metric(kind, name string) {
 	s.Note("%s %s = %s", kind, name, s.w.metric(kind, name))
 }
