@@ -73,6 +73,17 @@ func TestQuotaOfIssuedKeys(t *testing.T) {
 	expect(t, b.send(p, testOpOf(wire.Claim, 1, got[0].Key)), wire.Created)
 }
 
+// TestQuotaOfATakeover: the key that is granted again has its record already.
+func TestQuotaOfATakeover(t *testing.T) {
+	for _, again := range []store.Reply{{Code: wire.Created, Attempt: 2, Takeover: true}, {Code: wire.Created, Attempt: 2}} {
+		b := start(t, answering(again), withQuota(Quota{Namespace: "edge", NewKeys: 1}))
+		slow(b.quotas["edge"], 1)
+		for range 3 {
+			expect(t, b.send(testPolicy(), claimOf(1)), wire.Created)
+		}
+	}
+}
+
 // TestQuotaOfALostAnswer: a claim whose effect is not known may have made a
 // record, and stays counted.
 func TestQuotaOfALostAnswer(t *testing.T) {
