@@ -17,6 +17,9 @@ const (
 	minTry = 2 * time.Millisecond
 	// operationOverhead is what an operation takes on the wire beside its texts.
 	operationOverhead = 64
+	// maxBatchFetches bounds the claims of one batch that are answered with a
+	// large result, so that each batch is answered in time.
+	maxBatchFetches = 8
 )
 
 // task is one operation on its way to an answer.
@@ -108,11 +111,16 @@ func (w *Worker) send(now int64, q *[]*task) {
 	b := &w.b
 	f := b.newFlight()
 	budget := w.cfg.Bridge.Timeout
-	n, size := 0, 0
+	n, size, fetches := 0, 0, 0
 	var expired []*task
 	for _, t := range *q {
 		if len(f.tasks) == wire.MaxOperations || len(f.tasks) > 0 && size+t.size > wire.MaxBatchBytes {
 			break
+		}
+		if t.op.Fetch {
+			if fetches++; fetches > maxBatchFetches {
+				break
+			}
 		}
 		n++
 		if t.dropped {

@@ -242,3 +242,18 @@ func keySource(rule *Rule, r Request, body []byte) int {
 	}
 	return -1
 }
+
+// MaxCompletionBytes bounds the batch that carries one completion of a rule:
+// the largest body and header lines that are recorded, and what goes with them.
+func MaxCompletionBytes(r *rules.Rule) int64 {
+	// Each message, list element and field has a tag and a length.
+	const framing = 16
+	texts := wire.MaxPrincipalBytes + r.Key.MaxLength + 2*wire.MaxScopeBytes + maxFingerprintBytes + wire.OwnerBytes
+	return r.Record.MaxBody + maxRecordedHeaderBytes + maxRecordedLines*framing + int64(texts) + maxBatchFraming
+}
+
+const (
+	maxFingerprintBytes = 1 + 4*(1+wire.DigestBytes)
+	// maxBatchFraming covers the batch's own fields, one policy and one operation.
+	maxBatchFraming = 1 << 10
+)

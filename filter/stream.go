@@ -60,6 +60,7 @@ type Stream struct {
 	retryAt     int64
 	backoff     time.Duration
 	waiting     bool
+	fetches     int  // times that the result of a finished key was asked for
 	alive       bool // in the worker's list of live streams
 	unprotected bool
 	settling    *task // the latest settling operation
@@ -233,7 +234,9 @@ func (s *Stream) operation(k wire.Kind) wire.Operation {
 }
 
 func (s *Stream) claim(now int64) {
-	t := &task{op: s.operation(wire.Claim), rule: s.rule, stream: s, deadline: now + int64(s.w.cfg.Bridge.Timeout)}
+	op := s.operation(wire.Claim)
+	op.Fetch = s.fetches > 0
+	t := &task{op: op, rule: s.rule, stream: s, deadline: now + int64(s.w.cfg.Bridge.Timeout)}
 	t.measure()
 	s.w.enqueue(now, t)
 	s.w.pump(now)
@@ -250,6 +253,10 @@ func (s *Stream) claimAnswered(now int64, r *wire.Result, sent int64) {
 	case wire.Created:
 		s.granted(now, r, sent)
 	case wire.Replayed, wire.KeyUsed, wire.ResponseNotKept:
+		if r.Withheld {
+			s.fetch(now)
+			return
+		}
 		s.finished(now, r, sent)
 	case wire.InFlight:
 		if now < s.waitUntil {
@@ -276,6 +283,20 @@ func (s *Stream) claimAnswered(now int64, r *wire.Result, sent int64) {
 	default:
 		s.refused(r)
 	}
+}
+
+// maxFetches bounds how often the result of one finished key is asked for.
+const maxFetches = 16
+
+// fetch asks for a result that the bridge withheld because it is large. The key
+// is known to be finished: whatever becomes of the store meanwhile, the request
+// is not forwarded.
+func (s *Stream) fetch(now int64) {
+	if s.fetches++; s.fetches > maxFetches {
+		s.reply(problemUnavailable, extra{retryAfterMS: 1000})
+		return
+	}
+	s.claim(now)
 }
 
 // granted forwards the request, if the lease still covers what upstream may
@@ -313,7 +334,7 @@ func (s *Stream) unavailable(now int64, t *task) {
 	if t.op.Kind == wire.Renew || s.state != stateClaiming {
 		return
 	}
-	if s.rule == nil {
+	if s.rule == nil || s.fetches > 0 {
 		s.reply(problemUnavailable, extra{retryAfterMS: 1000})
 		return
 	}

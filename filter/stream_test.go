@@ -333,3 +333,68 @@ func TestClientCopiesAreRemoved(t *testing.T) {
 		t.Fatalf("only %d headers looked at", len(lines))
 	}
 }
+
+// A result that the bridge withholds is asked for again. Its key is known to be
+// finished, so that under unavailable: forward the request is not forwarded even
+// if the store is away by then.
+func TestWithheldResult(t *testing.T) {
+	result, err := wire.AppendResponse(nil, &wire.Response{Status: 201, Body: []byte("large")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tell := func(g *rig, r wire.Result) {
+		f := g.flights[0]
+		g.flights = g.flights[1:]
+		b, err := wire.AppendAnswer(nil, &wire.Answer{Results: []wire.Result{r}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.w.CallAnswered(g.now, f.id, b)
+		g.perform()
+	}
+	withheld := wire.Result{Code: wire.Replayed, Withheld: true}
+
+	g := newRig(t, true)
+	s := g.open("POST", "/forward", "k", true)
+	tell(g, withheld)
+	if len(g.flights) != 1 || !g.flights[0].batch.Ops[0].Fetch {
+		t.Fatalf("not asked for: %+v", g.flights)
+	}
+	tell(g, wire.Result{Code: wire.Replayed, Status: 201, Result: result})
+	if len(s.replies) != 1 || string(s.replies[0].Body) != "large" {
+		t.Fatalf("%+v", s.replies)
+	}
+
+	g = newRig(t, true)
+	s = g.open("POST", "/forward", "k", true)
+	tell(g, withheld)
+	g.fail(0)
+	g.fail(0)
+	if s.resumed != 0 || len(s.replies) != 1 || s.replies[0].Status != 503 {
+		t.Fatalf("store away: forwarded %d times, %+v", s.resumed, s.replies)
+	}
+
+	g = newRig(t, true)
+	s = g.open("POST", "/forward", "k", true)
+	for range maxFetches + 1 {
+		tell(g, withheld)
+	}
+	if len(s.replies) != 1 || s.replies[0].Status != 503 || len(g.flights) != 0 {
+		t.Fatalf("asked %d times: %+v, %d flights", maxFetches, s.replies, len(g.flights))
+	}
+}
+
+// Claims that fetch large results travel a few at a time.
+func TestFetchesAreSpread(t *testing.T) {
+	g := newRig(t, true)
+	g.open("POST", "/orders", "first", true)
+	for range maxBatchFetches + 3 {
+		s := g.open("POST", "/orders", "k", true)
+		s.core.fetches = 1
+		g.w.b.fresh[len(g.w.b.fresh)-1].op.Fetch = true
+	}
+	g.answer(0, false)
+	if n := len(g.flights[0].batch.Ops); n != maxBatchFetches {
+		t.Errorf("%d fetches in a batch, want %d", n, maxBatchFetches)
+	}
+}

@@ -2,15 +2,14 @@ package server
 
 import (
 	"testing"
-	"time"
 
 	"github.com/oncewall/oncewall/bridge/store"
 	"github.com/oncewall/oncewall/filter/wire"
 )
 
-// TestAnswerIsBounded: repeats whose results do not fit into one answer are told
-// to come again. They are not told that the store is away: some rules forward
-// then, and the request would run twice.
+// TestAnswerIsBounded: results that do not fit into one answer are withheld.
+// Their claims are not told that the store is away: some rules forward then, and
+// the request would run twice.
 func TestAnswerIsBounded(t *testing.T) {
 	response, err := wire.AppendResponse(nil, &wire.Response{Status: 201, Body: make([]byte, 3<<20)})
 	if err != nil {
@@ -30,13 +29,13 @@ func TestAnswerIsBounded(t *testing.T) {
 		switch {
 		case r.Code == wire.Replayed && len(r.Result) == len(response):
 			codes[0]++
-		case r.Code == wire.InFlight && r.RetryAfterMS == time.Second.Milliseconds() && r.Result == nil:
+		case r.Code == wire.Replayed && r.Withheld && r.Result == nil:
 			codes[1]++
 		default:
 			t.Errorf("result %d: code %d with %d bytes", i, r.Code, len(r.Result))
 		}
 	}
 	if codes != [2]int{5, 3} {
-		t.Errorf("%d replayed, %d told to come again; want 5 and 3", codes[0], codes[1])
+		t.Errorf("%d replayed, %d withheld; want 5 and 3", codes[0], codes[1])
 	}
 }

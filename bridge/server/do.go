@@ -94,7 +94,7 @@ func (s *Server) finish(j *job, replies []store.Reply) {
 		s.metrics.reply(&j.ops[i], &replies[i])
 		// Counted as stored, so that what has no room is not opened for nothing.
 		if room -= len(replies[i].Result); room < 0 {
-			*result = wire.Result{Code: wire.InFlight, RetryAfterMS: time.Second.Milliseconds()}
+			*result = wire.Result{Code: wire.Replayed, Withheld: true}
 			continue
 		}
 		*result = s.answer(&j.ops[i], &replies[i])
@@ -114,8 +114,9 @@ func (s *Server) finish(j *job, replies []store.Reply) {
 
 // maxAnswerBytes bounds the results that one answer carries: Envoy drops a
 // callout's answer of more than 32 MiB whole. It is more than one stored result
-// may have (a batch of 16 MiB, and a seal), so the first always fits. A repeat whose result does not is told to come
-// again, not that the store is away: some rules forward then.
+// may have (a batch of 16 MiB, and a seal), so the first always fits. What does
+// not fit is withheld, and the filter asks for it again: it must not learn that
+// the store is away, since some rules forward then.
 const maxAnswerBytes = 16<<20 + seal.Overhead
 
 // answer converts a reply. Times are rounded so that no one waits too little or
@@ -136,6 +137,9 @@ func (s *Server) answer(op *store.Operation, r *store.Reply) wire.Result {
 	case wire.KeyReused:
 		out.Differs = wire.Differs(r.Fingerprint, op.Fingerprint)
 	case wire.Replayed:
+		if out.Withheld = r.Withheld; out.Withheld {
+			break
+		}
 		var ok bool
 		if out.Result, ok = s.open(op.Name, r.Result); !ok {
 			// The request has run; that its result cannot be read does not make

@@ -128,6 +128,7 @@ func (s *Server) convert(j *job, op *wire.Operation) (store.Operation, wire.Resu
 		Status:      op.Status,
 		NoResult:    op.NoResult,
 		Unprotected: op.Unprotected,
+		Withhold:    !op.Fetch,
 		Deadline:    j.arrival.Add(budget),
 	}
 	namer := s.cfg.Keys.Clients()

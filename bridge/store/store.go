@@ -40,6 +40,9 @@ type Operation struct {
 	// Deadline is when the caller stops waiting. An implementation does not
 	// start an operation whose deadline has passed.
 	Deadline time.Time
+	// Withhold on a Claim lets the store answer Replayed without a result that is
+	// large: reading many of them at once takes longer than a claim may.
+	Withhold bool
 }
 
 // Reply answers one operation. Err is nil or wraps ErrUnavailable; where it is
@@ -56,6 +59,7 @@ type Reply struct {
 	Remaining   time.Duration // life left to the record; 0: not known
 	Fingerprint []byte        // KeyReused: the record's own
 	Result      []byte        // Replayed: the envelope
+	Withheld    bool          // Replayed: the result is large and was not read; nothing else is set
 	Restored    bool          // the operation made a record that the store had lost
 	Takeover    bool          // Created after an earlier owner's lease ended
 }

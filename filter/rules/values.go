@@ -85,3 +85,6 @@ func formatSize(n int64) string {
 	}
 	return fmt.Sprintf("%dB", n)
 }
+
+// ParseSize reads a size as a configuration writes it: "100B", "256KiB", "1MiB".
+func ParseSize(s string) (bytes int64, ok bool) { return parseSize(s) }

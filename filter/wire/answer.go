@@ -25,7 +25,8 @@ func (m *Answer) decode(b []byte) error {
 }
 
 // Result: 1 code, 2 fence, 3 attempt, 4 lease, 5 retry after, 6 status, 7 age,
-// 8 remaining, 9 differs, 10 result, 11 restored, 12 key, 13 expires at, 14 text.
+// 8 remaining, 9 differs, 10 result, 11 restored, 12 key, 13 expires at, 14 text,
+// 15 withheld.
 
 func (m *Result) append(b []byte) []byte {
 	b = appendNumber(b, 1, m.Code)
@@ -41,7 +42,8 @@ func (m *Result) append(b []byte) []byte {
 	b = appendFlag(b, 11, m.Restored)
 	b = appendText(b, 12, m.Key)
 	b = appendNumber(b, 13, m.ExpiresAtMS)
-	return appendText(b, 14, m.Text)
+	b = appendText(b, 14, m.Text)
+	return appendFlag(b, 15, m.Withheld)
 }
 
 func decodeResult(b []byte, m *Result) error {
@@ -75,6 +77,8 @@ func decodeResult(b []byte, m *Result) error {
 			return number(f, &m.ExpiresAtMS, maxInt64)
 		case 14:
 			return text(f, &m.Text)
+		case 15:
+			return flag(f, &m.Withheld)
 		}
 		return nil
 	})

@@ -77,7 +77,8 @@ func decodePolicy(b []byte, m *Policy) error {
 }
 
 // Operation: 1 kind, 2 policy, 3 budget, 4 scope, 5 principal, 6 key, 7 owner,
-// 8 fence, 9 fingerprint, 10 status, 11 no result, 12 result, 13 unprotected.
+// 8 fence, 9 fingerprint, 10 status, 11 no result, 12 result, 13 unprotected,
+// 14 fetch.
 
 func (m *Operation) append(b []byte) []byte {
 	b = appendNumber(b, 1, m.Kind)
@@ -92,7 +93,8 @@ func (m *Operation) append(b []byte) []byte {
 	b = appendNumber(b, 10, m.Status)
 	b = appendFlag(b, 11, m.NoResult)
 	b = appendData(b, 12, m.Result)
-	return appendFlag(b, 13, m.Unprotected)
+	b = appendFlag(b, 13, m.Unprotected)
+	return appendFlag(b, 14, m.Fetch)
 }
 
 func decodeOperation(b []byte, m *Operation) error {
@@ -124,6 +126,8 @@ func decodeOperation(b []byte, m *Operation) error {
 			return data(f, &m.Result)
 		case 13:
 			return flag(f, &m.Unprotected)
+		case 14:
+			return flag(f, &m.Fetch)
 		}
 		return nil
 	})

@@ -13,7 +13,11 @@ const (
 )
 
 // envelopeVersion is the first byte of every stored result.
-const envelopeVersion = 1
+const envelopeVersion = EnvelopeVersion
+
+// EnvelopeVersion is the version of stored results that this package writes, and
+// the only one that it reads.
+const EnvelopeVersion = 1
 
 // MaxKeyIDBytes bounds the id of a sealing key.
 const MaxKeyIDBytes = 32

@@ -118,6 +118,9 @@ type Operation struct {
 	// Unprotected marks the completion of a request that was forwarded while the
 	// store was away (fence 0: accepted on an absent record).
 	Unprotected bool
+	// Fetch on a Claim asks for the result however large it is: an earlier answer
+	// withheld it.
+	Fetch bool
 }
 
 // Batch is what one callout carries.
@@ -139,6 +142,7 @@ type Result struct {
 	RemainingMS  int64  // life left to the record; 0: not known
 	Differs      []byte // KeyReused: one PartID a byte
 	Result       []byte
+	Withheld     bool   // Replayed: the result is large; a claim with Fetch gets it
 	Restored     bool   // the operation made a record that the store had lost
 	Key          string // Issued
 	ExpiresAtMS  int64  // Issued: Unix milliseconds

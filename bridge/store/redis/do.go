@@ -228,6 +228,8 @@ func (s *Store) send(ctx context.Context, c rueidis.Client, b batch, at []int, w
 		}
 		reply, d := decode(res)
 		switch {
+		case d.large && b.requests[i].withhold:
+			p.add(b.idx[i], store.Reply{Code: wire.Replayed, Withheld: true})
 		case d.large:
 			r.large = append(r.large, i)
 		case d.acks > 0 && !s.embedded:

@@ -48,6 +48,7 @@ type request struct {
 	args                  []string
 	deadline              time.Time
 	alone                 bool // holds or awaits a result longer than maxInline
+	withhold              bool // a result longer than that is not wanted
 }
 
 // inlineArg is maxInline as claim's script takes it.
@@ -98,6 +99,7 @@ func (e *encoder) request(op *store.Operation) request {
 	r.bucket = bucket(op.Name)
 	r.record, r.result, r.index = keys(op.Name)
 	r.alone = len(op.Result) > maxInline
+	r.withhold = op.Withhold
 	if cap(e.spare)-len(e.spare) < maxArgs {
 		e.spare = make([]string, 0, 32*maxArgs)
 	}
