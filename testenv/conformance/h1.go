@@ -19,7 +19,7 @@ type h1 struct {
 	w        *writer
 	msg      message
 	client   bool
-	head1    bool // the request is HEAD: its response has no body
+	noBody   bool // the request is HEAD: its response has no body
 	chunked  bool // what we send is
 	answered bool // a server has answered all
 }
@@ -31,7 +31,7 @@ func dialH1(l *lab, addr string, r host.Request) (*h1, error) {
 		return nil, err
 	}
 	l.owns(conn)
-	x := &h1{l: l, conn: conn, w: newWriter(conn), client: true, head1: r.Method == "HEAD"}
+	x := &h1{l: l, conn: conn, w: newWriter(l, conn), client: true, noBody: r.Method == "HEAD"}
 	path := r.Path
 	if path == "" {
 		path = "/"
@@ -54,7 +54,7 @@ func writeFields(b *strings.Builder, h host.Headers) {
 
 // serveH1 reads requests of a connection, each when the one before is answered.
 func serveH1(l *lab, cluster string, conn net.Conn) {
-	w, br := newWriter(conn), bufio.NewReader(conn)
+	w, br := newWriter(l, conn), bufio.NewReader(conn)
 	for {
 		first, h, err := readHead(br)
 		if err != nil {
@@ -84,32 +84,18 @@ func serveH1(l *lab, cluster string, conn net.Conn) {
 
 func (x *h1) readResponse() {
 	br := bufio.NewReader(x.conn)
-	first, h, err := readHead(br)
-	if err != nil {
-		x.l.do(func() { x.msg.broken = true })
-		return
+	var h host.Headers
+	status := "100"
+	for status == "100" {
+		first, fields, err := readHead(br)
+		if err != nil {
+			x.l.do(func() { x.msg.broken = true })
+			return
+		}
+		status, h = strings.SplitN(first+"  ", " ", 3)[1], fields
 	}
-	status := strings.SplitN(first+"  ", " ", 3)[1]
-	if status == "100" {
-		x.readResponseAfter(br)
-		return
-	}
-	x.response(br, status, h)
-}
-
-// readResponseAfter reads the response behind a 100.
-func (x *h1) readResponseAfter(br *bufio.Reader) {
-	first, h, err := readHead(br)
-	if err != nil {
-		x.l.do(func() { x.msg.broken = true })
-		return
-	}
-	x.response(br, strings.SplitN(first+"  ", " ", 3)[1], h)
-}
-
-func (x *h1) response(br *bufio.Reader, status string, h host.Headers) {
 	x.l.do(func() { x.msg.headers = append(host.Headers{{":status", status}}, h...) })
-	bodiless := x.head1 || status == "204" || status == "304"
+	bodiless := x.noBody || status == "204" || status == "304"
 	if !bodiless {
 		if err := x.readBody(br, h, true); err != nil {
 			x.l.do(func() { x.msg.broken = true })

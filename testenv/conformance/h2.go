@@ -99,8 +99,13 @@ func (c *h2conn) stream(id uint32) *h2 {
 		s = &h2{c: c, id: id, window: c.initial, out: make(chan func(), 256)}
 		c.streams[id] = s
 		go func() {
-			for f := range s.out {
-				f()
+			for {
+				select {
+				case f := <-s.out:
+					f()
+				case <-c.l.over:
+					return
+				}
 			}
 		}()
 	}

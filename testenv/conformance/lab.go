@@ -13,10 +13,15 @@ type lab struct {
 	bell chan struct{}
 	// closing are the listeners and connections.
 	closing []interface{ Close() error }
-	seen    map[string][]wire
+	// seen are the requests that reached each cluster.
+	seen map[string][]wire
+	// over is closed with the sockets: whoever sends ends then.
+	over chan struct{}
 }
 
-func newLab() *lab { return &lab{bell: make(chan struct{}), seen: map[string][]wire{}} }
+func newLab() *lab {
+	return &lab{bell: make(chan struct{}), seen: map[string][]wire{}, over: make(chan struct{})}
+}
 
 // do runs f under the lock and rings.
 func (l *lab) do(f func()) {
@@ -59,6 +64,11 @@ func (l *lab) close() {
 	l.mu.Lock()
 	all := l.closing
 	l.closing = nil
+	select {
+	case <-l.over:
+	default:
+		close(l.over)
+	}
 	l.mu.Unlock()
 	for _, c := range all {
 		_ = c.Close()
@@ -71,12 +81,13 @@ type writer struct {
 	mu    sync.Mutex
 	queue [][]byte
 	more  chan struct{}
-	done  func() // close after the queue is empty, where set
+	done  func() // see finally
 	conn  net.Conn
+	over  <-chan struct{}
 }
 
-func newWriter(c net.Conn) *writer {
-	w := &writer{more: make(chan struct{}, 1), conn: c}
+func newWriter(l *lab, c net.Conn) *writer {
+	w := &writer{more: make(chan struct{}, 1), conn: c, over: l.over}
 	go w.run()
 	return w
 }
@@ -88,7 +99,7 @@ func (w *writer) write(b []byte) {
 	w.wake()
 }
 
-// finally closes the connection when all is sent.
+// finally calls f when all is sent, and sends nothing more.
 func (w *writer) finally(f func()) {
 	w.mu.Lock()
 	w.done = f
@@ -104,24 +115,32 @@ func (w *writer) wake() {
 }
 
 func (w *writer) run() {
-	for range w.more {
-		for {
-			w.mu.Lock()
-			if len(w.queue) == 0 {
-				done := w.done
-				w.mu.Unlock()
-				if done != nil {
-					done()
-					return
-				}
-				break
-			}
-			b := w.queue[0]
-			w.queue = w.queue[1:]
+	for w.flush() {
+		select {
+		case <-w.more:
+		case <-w.over:
+			return
+		}
+	}
+}
+
+// flush sends what is queued; false ends the writer.
+func (w *writer) flush() bool {
+	for {
+		w.mu.Lock()
+		if len(w.queue) == 0 {
+			done := w.done
 			w.mu.Unlock()
-			if _, err := w.conn.Write(b); err != nil {
-				return
+			if done != nil {
+				done()
 			}
+			return done == nil
+		}
+		b := w.queue[0]
+		w.queue = w.queue[1:]
+		w.mu.Unlock()
+		if _, err := w.conn.Write(b); err != nil {
+			return false
 		}
 	}
 }

@@ -6,9 +6,6 @@ import (
 	"github.com/oncewall/oncewall/testenv/host"
 )
 
-// slack is the time in which something that should not happen would.
-const slack = 150 * time.Millisecond
-
 // vmScenes are section 5: the life of VMs and configurations.
 var vmScenes = []Scenario{
 	{
