@@ -22,10 +22,12 @@ const usage = `oncewall makes a request take effect once, at the gateway.
 
   oncewall serve [--config FILE] [--dev]      run the bridge
   oncewall check PLUGIN.json [BRIDGE.yaml]    report every fault of a configuration
+  oncewall explain PLUGIN.json -X POST URL    say how a request is judged
+  oncewall size --rps N --ttl D --body SIZE   say what Redis needs
   oncewall version
   oncewall help
 
-The bridge's configuration: docs/configuration-bridge.md
+Each command: docs/program.md. The bridge's configuration: docs/configuration-bridge.md
 `
 
 func main() {
@@ -42,9 +44,12 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 		return serve(rest, environ, stdout, stderr)
 	case "check":
 		return check(rest, environ, stdout, stderr)
+	case "explain":
+		return explain(rest, stdout, stderr)
+	case "size":
+		return size(rest, stdout, stderr)
 	case "version", "--version":
-		fmt.Fprintln(stdout, "oncewall", version)
-		return exitOK
+		return printVersion(rest, stdout, stderr)
 	case "help", "--help", "-h":
 		fmt.Fprint(stdout, usage)
 		return exitOK

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	goyaml "github.com/goccy/go-yaml"
+
+	"github.com/oncewall/oncewall/filter/rules"
+)
+
+// pluginFile is a plugin configuration and what its surroundings say.
+type pluginFile struct {
+	cfg *rules.Config
+	// fromEnvoy is set where it was found in an Envoy file, whose
+	// allow_on_headers_stop_iteration is then known.
+	fromEnvoy      bool
+	stopsIteration bool
+}
+
+// readPlugin reads a plugin configuration: JSON, or the one in an Envoy YAML
+// file. The second value is all of its faults.
+func readPlugin(name string) (*pluginFile, []string) {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, []string{err.Error()}
+	}
+	f := &pluginFile{}
+	if ext := filepath.Ext(name); ext == ".yaml" || ext == ".yml" {
+		f.fromEnvoy = true
+		if b, f.stopsIteration, err = pluginInEnvoy(b); err != nil {
+			return nil, []string{err.Error()}
+		}
+	}
+	if f.cfg, err = rules.Parse(b); err == nil {
+		return f, nil
+	}
+	var all *rules.Error
+	if !errors.As(err, &all) {
+		return nil, []string{err.Error()}
+	}
+	return nil, strings.Split(all.Error(), "\n")
+}
+
+// pluginInEnvoy returns the configuration text of the one Oncewall filter in an
+// Envoy file, and the filter's allow_on_headers_stop_iteration.
+func pluginInEnvoy(b []byte) (text []byte, stops bool, err error) {
+	var document any
+	if err := goyaml.Unmarshal(b, &document); err != nil {
+		line, _, _ := strings.Cut(err.Error(), "\n")
+		return nil, false, fmt.Errorf("envoy: not YAML: %s", line)
+	}
+	var found []map[string]any
+	walkMaps(document, func(m map[string]any) {
+		if _, ok := m["vm_config"]; ok && m["configuration"] != nil {
+			found = append(found, m)
+		}
+	})
+	if len(found) != 1 {
+		return nil, false, fmt.Errorf("envoy: %d Wasm filters with a configuration: want 1", len(found))
+	}
+	stops, _ = found[0]["allow_on_headers_stop_iteration"].(bool)
+	config, _ := found[0]["configuration"].(map[string]any)
+	kind, _ := config["@type"].(string)
+	value := config["value"]
+	switch {
+	case strings.HasSuffix(kind, "google.protobuf.StringValue"):
+		if s, ok := value.(string); ok {
+			return []byte(s), stops, nil
+		}
+	case strings.HasSuffix(kind, "google.protobuf.Struct"):
+		if text, err := json.Marshal(value); err == nil && value != nil {
+			return text, stops, nil
+		}
+	}
+	return nil, stops, fmt.Errorf("envoy: configuration: @type %q: want a StringValue or a Struct with a value", kind)
+}
+
+// walkMaps calls f for every mapping in a decoded document.
+func walkMaps(v any, f func(map[string]any)) {
+	switch v := v.(type) {
+	case map[string]any:
+		f(v)
+		for _, inner := range v {
+			walkMaps(inner, f)
+		}
+	case []any:
+		for _, inner := range v {
+			walkMaps(inner, f)
+		}
+	}
+}
