@@ -24,7 +24,7 @@ TOOL := $(GO) tool -modfile=build/tools/go.mod
 WASM_ENV := GOOS=wasip1 GOARCH=wasm
 
 .PHONY: help build wasm binaries demo up down test test-unit test-race test-wasm test-plugin test-e2e \
-	test-old conformance check generate fuzz bench model envoy envoy-old redis cc store clean FORCE
+	test-old conformance check generate fuzz faults bench model envoy envoy-old redis cc store clean FORCE
 
 help: ## this list, and the variables that the stack reads
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -115,8 +115,8 @@ down: $(OUT)/stack ## ends the stack, and whatever else listens on its ports
 	@$(OUT)/stack down
 
 # Packages that start whole stacks run after all others, one at a time.
-E2E := $(addsuffix /...,$(addprefix ./,$(wildcard testenv/e2e testenv/story testenv/bench testenv/scenario testenv/conformance)))
-UNIT = $(shell $(GO) list ./... | grep -v -E '/oncewall/(bridge|testenv/(e2e|story|bench|scenario|stack|conformance))(/|$$)')
+E2E := $(addsuffix /...,$(addprefix ./,$(wildcard testenv/e2e testenv/story testenv/bench testenv/scenario testenv/conformance testenv/clusterfault)))
+UNIT = $(shell $(GO) list ./... | grep -v -E '/oncewall/(bridge|testenv/(e2e|clusterfault|story|bench|scenario|stack|conformance))(/|$$)')
 
 test: build envoy redis cc test-unit test-race test-wasm test-plugin test-e2e ## every test
 	@echo "every test passed"
@@ -145,6 +145,9 @@ conformance: envoy envoy-old $(OUT)/conformance ## compares the wasm host with b
 
 test-old: build redis ## the tests with a real Envoy, on the oldest one
 	ENVOY="$$(build/envoy.sh 1.36.2)" $(GO) test -count=1 -p 1 ./testenv/stack/... $(E2E)
+
+faults: redis ## every fault of a Redis Cluster, several times under longer load
+	$(GO) test -count=1 -timeout 30m -v ./testenv/clusterfault -args -long
 
 bench: build envoy redis $(OUT)/bench ## cost of a request beside bare proxying
 	@$(OUT)/bench
