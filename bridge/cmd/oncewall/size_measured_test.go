@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -22,10 +23,10 @@ func TestSizeMeasured(t *testing.T) {
 	for _, body := range []int64{0, 2 << 10, 20_000} {
 		t.Run(sized(body), func(t *testing.T) {
 			m := newMeasured(t)
-			l := load{rps: records, ttl: time.Second, body: body, headers: 256, masters: 1}
+			l := load{rps: records, ttl: time.Second, body: body, headers: 256, replicas: 1, masters: 1}
 			e := l.estimate()
 			m.near("records", m.write(0, records, l), gauges{
-				memory: int64(records * e.perRecord), in: int64(e.in), out: int64(e.out)})
+				memory: int64(records * e.perRecord), in: int64(e.in), out: int64(e.out), replica: int64(e.replica)})
 			m.near("repeats", m.repeat(records), func() gauges {
 				l.duplicates = 1
 				e := l.estimate()
@@ -41,7 +42,7 @@ func TestSizeMeasured(t *testing.T) {
 }
 
 // gauges are Redis' own figures, in bytes.
-type gauges struct{ memory, in, out int64 }
+type gauges struct{ memory, in, out, replica int64 }
 
 // measured is a Redis under measurement, and the store over it.
 type measured struct {
@@ -53,11 +54,18 @@ type measured struct {
 }
 
 func newMeasured(t *testing.T) *measured {
-	c, err := rediscluster.StartSingle(t.Context(), rediscluster.Config{Dir: t.TempDir()})
-	if err != nil {
+	start := func() *rediscluster.Cluster {
+		c, err := rediscluster.StartSingle(t.Context(), rediscluster.Config{Dir: t.TempDir(), Options: []string{"--repl-diskless-sync-delay", "0"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		return c
+	}
+	c, replica := start(), start().Nodes[0]
+	if _, err := replica.Do(t.Context(), "REPLICAOF", "127.0.0.1", strconv.Itoa(c.Nodes[0].Port)); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.Close)
 	s, err := redis.Open(t.Context(), redis.Config{Mode: redis.Single, Addresses: c.Addresses()})
 	if err != nil {
 		t.Fatal(err)
@@ -71,6 +79,16 @@ func newMeasured(t *testing.T) *measured {
 		policy: wire.Policy{Generation: "0123456789abcdef", TTLMS: 86_400_000, LeaseMS: 60_000, MaxAttempts: 3, Recovery: wire.Hold}}
 	// The scripts and the store's connections are there before anything counts.
 	m.write(-1, 0, load{headers: 64})
+	// It is what writes give a replica that counts, not what it copies before.
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for info := ""; !strings.Contains(info, "state=online"); time.Sleep(10 * time.Millisecond) {
+		answer, err := m.node.Do(ctx, "INFO", "replication")
+		if err != nil {
+			t.Fatal(err)
+		}
+		info = fmt.Sprint(answer)
+	}
 	return m
 }
 
@@ -143,7 +161,7 @@ func (m *measured) repeat(n int) gauges {
 
 func (m *measured) since(before gauges) gauges {
 	now := m.read()
-	return gauges{now.memory - before.memory, now.in - before.in, now.out - before.out}
+	return gauges{now.memory - before.memory, now.in - before.in, now.out - before.out, now.replica - before.replica}
 }
 
 func (m *measured) read() (g gauges) {
@@ -152,12 +170,19 @@ func (m *measured) read() (g gauges) {
 	if err != nil {
 		m.t.Fatal(err)
 	}
+	// What goes to replicas is counted among all that goes out, what waits for them
+	// among all that is used, and the stream's position is what a replica is sent.
+	var replicated, buffers int64
+	to := map[string]*int64{"used_memory": &g.memory, "total_net_input_bytes": &g.in, "total_net_output_bytes": &g.out,
+		"total_net_repl_output_bytes": &replicated, "mem_total_replication_buffers": &buffers, "master_repl_offset": &g.replica}
 	for line := range strings.Lines(fmt.Sprint(info)) {
 		field, value, _ := strings.Cut(strings.TrimSpace(line), ":")
-		if to := map[string]*int64{"used_memory": &g.memory, "total_net_input_bytes": &g.in, "total_net_output_bytes": &g.out}[field]; to != nil {
+		if to := to[field]; to != nil {
 			*to, _ = strconv.ParseInt(value, 10, 64)
 		}
 	}
+	g.out -= replicated
+	g.memory -= buffers
 	return g
 }
 
@@ -183,7 +208,7 @@ func (m *measured) near(what string, got, model gauges) {
 	for _, f := range []struct {
 		name       string
 		got, model int64
-	}{{"memory", got.memory, model.memory}, {"in", got.in, model.in}, {"out", got.out, model.out}} {
+	}{{"memory", got.memory, model.memory}, {"in", got.in, model.in}, {"out", got.out, model.out}, {"replica", got.replica, model.replica}} {
 		m.t.Logf("%s %s: measured %d, model %d", what, f.name, f.got, f.model)
 		if off := 4 * (f.model - f.got); f.model != 0 && (off > f.got || -off > f.got) {
 			m.t.Errorf("%s %s: measured %d, the model says %d", what, f.name, f.got, f.model)

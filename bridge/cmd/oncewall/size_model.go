@@ -25,8 +25,9 @@ const (
 	newOutBytes = 66
 	dupInBytes  = 466 // a claim that is answered with the record
 	dupOutBytes = 48
-	// replicaBytes is the stream of one new key's writes to a replica.
-	replicaBytes = newInBytes
+	// replicaBytes is the stream of one new key's writes to a replica: the commands
+	// that the scripts run, in full.
+	replicaBytes = 1651
 )
 
 // headroom is what maxmemory must have beside the records: bursts, client and
