@@ -44,6 +44,9 @@ type Response interface {
 type Trail struct {
 	Attempts int    // upstream.request_attempt_count
 	Flags    uint64 // response.flags
+	// Refused says that an HTTP/2 upstream refused the stream, which is its word
+	// that it has not processed it (RFC 9113, section 8.7).
+	Refused bool
 }
 
 // The response flags after which a single attempt never reached upstream: no
@@ -65,7 +68,7 @@ const (
 // request. Flags describe the last attempt only, so that with more than one
 // attempt nothing is certain.
 func (t Trail) NeverForwarded() bool {
-	return t.Attempts == 0 || t.Attempts == 1 && t.Flags&flagsNotSent != 0
+	return t.Attempts == 0 || t.Attempts == 1 && (t.Flags&flagsNotSent != 0 || t.Refused)
 }
 
 // EffectKind is what an effect asks of the adapter.
@@ -115,4 +118,7 @@ type LocalReply struct {
 	Details string // response code details, "oncewall_" and the code
 	Headers [][2]string
 	Body    []byte
+	// GRPC is the grpc-status that a gRPC request gets, since Envoy answers it by
+	// trailers alone; -1: Envoy's mapping of Status.
+	GRPC int32
 }

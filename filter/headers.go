@@ -1,5 +1,7 @@
 package filter
 
+import "strings"
+
 // Header names of the protocol, in lower case as Envoy hands them over.
 const (
 	// HeaderStatus carries the code on every protected response, and upstream on
@@ -65,6 +67,12 @@ var ownResponseHeaders = []string{HeaderStatus, HeaderReplayed, HeaderAge, Heade
 // values redacted they are dropped.
 var ofWholeBody = map[string]bool{
 	"etag": true, "content-md5": true, "digest": true, "content-digest": true, "repr-digest": true,
+}
+
+// hasPrefixFold is strings.HasPrefix without regard to ASCII case; prefix is in
+// lower case.
+func hasPrefixFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
 // validName reports whether s is a field name in lower case (RFC 9110, section

@@ -101,6 +101,6 @@ func (s *Stream) issueAnswered(r *wire.Result) {
 	b = time.UnixMilli(r.ExpiresAtMS).UTC().AppendFormat(b, time.RFC3339)
 	b = append(b, '"', '}', '\n')
 	s.w.count(MetricIssued)
-	s.send(&LocalReply{Status: 201, Details: "oncewall_issued", Body: b, Headers: [][2]string{
+	s.send(&LocalReply{Status: 201, Details: "oncewall_issued", Body: b, GRPC: -1, Headers: [][2]string{
 		{"content-type", "application/json"}, {"cache-control", "no-store"}, {HeaderStatus, string(CodeIssued)}}})
 }

@@ -42,6 +42,7 @@ const problemBase = "https://github.com/oncewall/oncewall/blob/main/docs/problem
 type problem struct {
 	code      Code
 	status    uint32
+	grpc      int32 // grpc-status, for requests that are gRPC
 	title     string
 	detail    string
 	retryable bool
@@ -51,37 +52,37 @@ type problem struct {
 // The refusals, with their default statuses. Texts are fixed: nothing that a
 // client sent enters them.
 var (
-	problemInFlight = &problem{CodeInFlight, 409, "The same request is being processed",
+	problemInFlight = &problem{CodeInFlight, 409, 10, "The same request is being processed",
 		"A request with this idempotency key has been forwarded and has not been answered yet. Retry with the same key.", true, MetricInFlight}
-	problemKeyReused = &problem{CodeKeyReused, 422, "The idempotency key was used for another request",
+	problemKeyReused = &problem{CodeKeyReused, 422, 3, "The idempotency key was used for another request",
 		"This key belongs to a request that differs in the parts listed. Use a new key for a new request.", false, MetricKeyReused}
-	problemKeyMissing = &problem{CodeKeyMissing, 400, "An idempotency key is required",
+	problemKeyMissing = &problem{CodeKeyMissing, 400, 3, "An idempotency key is required",
 		"This operation needs an idempotency key. See the operation's documentation for where it goes.", false, MetricKeyRefused}
-	problemKeyInvalid = &problem{CodeKeyInvalid, 400, "The idempotency key is not valid",
+	problemKeyInvalid = &problem{CodeKeyInvalid, 400, 3, "The idempotency key is not valid",
 		"The key must be one value: a string of visible ASCII characters within the allowed length.", false, MetricKeyRefused}
-	problemPrincipalMissing = &problem{CodePrincipalMissing, 401, "The caller is not known",
+	problemPrincipalMissing = &problem{CodePrincipalMissing, 401, 16, "The caller is not known",
 		"Idempotency keys belong to a caller, and this request does not carry what names one.", false, MetricPrincipalMissing}
-	problemKeyNotIssued = &problem{CodeKeyNotIssued, 400, "The idempotency key was not issued here",
+	problemKeyNotIssued = &problem{CodeKeyNotIssued, 400, 3, "The idempotency key was not issued here",
 		"This operation takes only keys that this gateway issued. Ask for one and send it unchanged.", false, MetricKeyNotIssued}
-	problemKeyForeign = &problem{CodeKeyForeign, 403, "The idempotency key was issued to another caller or for another operation",
+	problemKeyForeign = &problem{CodeKeyForeign, 403, 7, "The idempotency key was issued to another caller or for another operation",
 		"The key was not consumed.", false, MetricKeyForeign}
-	problemKeyExpired = &problem{CodeKeyExpired, 410, "The idempotency key has expired",
+	problemKeyExpired = &problem{CodeKeyExpired, 410, 9, "The idempotency key has expired",
 		"Nothing was forwarded. Look at the state of the operation before sending it again under a new key.", false, MetricKeyExpired}
-	problemKeyUsed = &problem{CodeKeyUsed, 409, "The idempotency key has been used",
+	problemKeyUsed = &problem{CodeKeyUsed, 409, 6, "The idempotency key has been used",
 		"The operation with this key has been executed; it is not executed again.", false, MetricKeyUsed}
-	problemOutcomeUnknown = &problem{CodeOutcomeUnknown, 409, "The outcome of the first request is not known",
+	problemOutcomeUnknown = &problem{CodeOutcomeUnknown, 409, 10, "The outcome of the first request is not known",
 		"A request with this key was forwarded and no complete answer came. It is not forwarded again until its outcome is known.", true, MetricOutcomeUnknown}
-	problemNotKept = &problem{CodeResponseNotKept, 409, "The request was executed; its response was not kept",
+	problemNotKept = &problem{CodeResponseNotKept, 409, 6, "The request was executed; its response was not kept",
 		"The operation with this key has been executed with the status given. It is not executed again.", false, MetricResponseNotKept}
-	problemTooLarge = &problem{CodeTooLarge, 413, "The request is too large to be compared with a repeat of it",
+	problemTooLarge = &problem{CodeTooLarge, 413, 8, "The request is too large to be compared with a repeat of it",
 		"Nothing was forwarded and the key was not consumed.", false, MetricTooLarge}
-	problemUnavailable = &problem{CodeUnavailable, 503, "The idempotency store is not available",
+	problemUnavailable = &problem{CodeUnavailable, 503, 14, "The idempotency store is not available",
 		"Nothing was forwarded. Retry with the same key.", true, MetricUnavailable}
-	problemOverQuota = &problem{CodeOverQuota, 429, "Too many new idempotency keys",
+	problemOverQuota = &problem{CodeOverQuota, 429, 8, "Too many new idempotency keys",
 		"Nothing was forwarded and the key was not consumed. Retry with the same key.", true, MetricOverQuota}
-	problemMisconfigured = &problem{CodeMisconfigured, 500, "The gateway is not configured for this request",
+	problemMisconfigured = &problem{CodeMisconfigured, 500, 13, "The gateway is not configured for this request",
 		"Nothing was forwarded.", false, MetricMisconfigured}
-	problemScopeUnknown = &problem{CodeScopeUnknown, 400, "No key can be issued for this scope",
+	problemScopeUnknown = &problem{CodeScopeUnknown, 400, 3, "No key can be issued for this scope",
 		"The body must be a JSON object whose member scope names an operation that takes issued keys.", false, MetricKeyRefused}
 )
 
@@ -137,12 +138,12 @@ func (p *problem) reply(x extra) *LocalReply {
 	if p.retryable && x.retryAfterMS > 0 {
 		h = append(h, [2]string{"retry-after", strconv.FormatInt((x.retryAfterMS+999)/1000, 10)})
 	}
-	return &LocalReply{Status: p.status, Details: "oncewall_" + string(p.code), Headers: h, Body: b}
+	return &LocalReply{Status: p.status, Details: "oncewall_" + string(p.code), Headers: h, Body: b, GRPC: p.grpc}
 }
 
 // problemPanic has the code of a gateway that is not fit for the request: unlike
 // problemMisconfigured it cannot say how far the request got.
-var problemPanic = &problem{CodeMisconfigured, 500, "The gateway failed",
+var problemPanic = &problem{CodeMisconfigured, 500, 13, "The gateway failed",
 	"It is not known whether the request was forwarded. Retry with the same key.", true, MetricPanic}
 
 // PanicReply is what a stream gets that a fault of the filter itself has

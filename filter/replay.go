@@ -26,8 +26,13 @@ func (s *Stream) finished(now int64, r *wire.Result, sent int64) {
 	s.answerFinished(now, e)
 }
 
-// remember keeps what the store has acknowledged as final.
+// remember keeps what the store has acknowledged as final. Of an operation that
+// had to be repeated it is not known when it took effect, and so not how long
+// the record lives.
 func (w *Worker) remember(now int64, t *task, r *wire.Result) {
+	if t.tries > 0 {
+		return
+	}
 	var e *entry
 	switch {
 	case t.op.Kind == wire.Complete && t.rule.policy.RejectRepeat:
@@ -62,7 +67,7 @@ func (s *Stream) answerFinished(now int64, e *entry) {
 	switch {
 	case e.code == wire.KeyUsed || s.rule.Completed.Action == rules.Reject:
 		s.reply(problemKeyUsed, extra{status: e.status})
-	case e.code == wire.Replayed:
+	case e.code == wire.Replayed && !s.grpc:
 		s.w.count(MetricReplayed)
 		s.send(s.replay(now, e))
 	default:
@@ -87,7 +92,7 @@ func (s *Stream) replay(now int64, e *entry) *LocalReply {
 	if bodyless(int(r.Status)) {
 		body = nil
 	}
-	return &LocalReply{Status: uint32(r.Status), Details: "oncewall_replayed", Headers: h, Body: body}
+	return &LocalReply{Status: uint32(r.Status), Details: "oncewall_replayed", Headers: h, Body: body, GRPC: -1}
 }
 
 func seconds(ns int64) string { return strconv.FormatInt(ns/int64(time.Second), 10) }

@@ -142,7 +142,7 @@ func (s *Stream) stripOwn(lines []wire.HeaderLine) (word string) {
 // records before the reply.
 func (s *Stream) result(now int64, lines []wire.HeaderLine, store, end bool) Action {
 	res := &s.response
-	res.keep = store && s.rule.Record.Body && s.capturable(lines)
+	res.keep = store && s.rule.Record.Body && !s.grpc && s.capturable(lines)
 	if res.keep {
 		res.lines = s.recordedLines(lines)
 		res.keep = res.lines != nil
@@ -173,7 +173,7 @@ func (s *Stream) capturable(lines []wire.HeaderLine) bool {
 	for _, l := range lines {
 		switch l.Name {
 		case "content-type":
-			if strings.HasPrefix(l.Value, "text/event-stream") {
+			if hasPrefixFold(l.Value, "text/event-stream") {
 				return false
 			}
 		case "content-length":

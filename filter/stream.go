@@ -60,6 +60,7 @@ type Stream struct {
 	retryAt     int64
 	backoff     time.Duration
 	waiting     bool
+	grpc        bool // a gRPC request: Envoy would turn a replay into trailers
 	fetches     int  // times that the result of a finished key was asked for
 	alive       bool // in the worker's list of live streams
 	unprotected bool
@@ -94,6 +95,9 @@ func (s *Stream) readsBody() bool { return s.w.cfg.Envoy.AllowOnHeadersStopItera
 // RequestHeaders is the first event of a stream. end: there is no body.
 func (s *Stream) RequestHeaders(now int64, r Request, end bool) Action {
 	s.strip(ownRequestHeaders, r)
+	for _, v := range r.Header("content-type") {
+		s.grpc = s.grpc || hasPrefixFold(v, "application/grpc")
+	}
 	if s.rule == nil {
 		return s.issueHeaders(now, r, end)
 	}

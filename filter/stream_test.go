@@ -167,12 +167,14 @@ func TestOutcomes(t *testing.T) {
 		{"503 that upstream calls final", word(503, "final"), wire.Complete, CodeCreated},
 		{"409 that upstream calls not executed", word(409, "not-executed"), wire.Release, CodeCreated},
 		{"200 that upstream does not want stored", word(200, "no-store"), wire.Executed, CodeCreated},
-		{"connection refused", envoyMade(503, Trail{1, flagUF}), wire.Release, CodeReleased},
-		{"no healthy host", envoyMade(503, Trail{1, flagUH}), wire.Release, CodeReleased},
-		{"refused by a later filter", envoyMade(429, Trail{0, 0x800}), wire.Release, CodeReleased},
-		{"refused on a third attempt", envoyMade(503, Trail{3, flagUF}), wire.Unknown, CodeOutcomeUnknown},
-		{"upstream timeout", envoyMade(504, Trail{1, 0x4}), wire.Unknown, CodeOutcomeUnknown},
-		{"upstream reset", envoyMade(503, Trail{1, 0x40}), wire.Unknown, CodeOutcomeUnknown},
+		{"connection refused", envoyMade(503, Trail{Attempts: 1, Flags: flagUF}), wire.Release, CodeReleased},
+		{"no healthy host", envoyMade(503, Trail{Attempts: 1, Flags: flagUH}), wire.Release, CodeReleased},
+		{"refused by a later filter", envoyMade(429, Trail{Attempts: 0, Flags: 0x800}), wire.Release, CodeReleased},
+		{"stream refused by an h2 upstream", envoyMade(503, Trail{Attempts: 1, Flags: 0x10, Refused: true}), wire.Release, CodeReleased},
+		{"stream refused after a retry", envoyMade(503, Trail{Attempts: 2, Flags: 0x10, Refused: true}), wire.Unknown, CodeOutcomeUnknown},
+		{"refused on a third attempt", envoyMade(503, Trail{Attempts: 3, Flags: flagUF}), wire.Unknown, CodeOutcomeUnknown},
+		{"upstream timeout", envoyMade(504, Trail{Attempts: 1, Flags: 0x4}), wire.Unknown, CodeOutcomeUnknown},
+		{"upstream reset", envoyMade(503, Trail{Attempts: 1, Flags: 0x40}), wire.Unknown, CodeOutcomeUnknown},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -199,13 +201,13 @@ func TestStreamEnds(t *testing.T) {
 		kind  wire.Kind
 	}{
 		{"while the claim is in the air", func(*rig, *seen) {}, Trail{}, wire.Release},
-		{"forwarded, no answer", func(g *rig, s *seen) { g.answerAll() }, Trail{1, 0x4000}, wire.Unknown},
-		{"forwarded, never sent", func(g *rig, s *seen) { g.answerAll() }, Trail{0, 0x4000}, wire.Release},
+		{"forwarded, no answer", func(g *rig, s *seen) { g.answerAll() }, Trail{Attempts: 1, Flags: 0x4000}, wire.Unknown},
+		{"forwarded, never sent", func(g *rig, s *seen) { g.answerAll() }, Trail{Attempts: 0, Flags: 0x4000}, wire.Release},
 		{"in the middle of the body", func(g *rig, s *seen) {
 			g.answerAll()
 			g.respond(s, upstream(200), false)
 			g.respondBody(s, "half", false)
-		}, Trail{1, 0}, wire.Unknown},
+		}, Trail{Attempts: 1, Flags: 0}, wire.Unknown},
 	}
 	for _, c := range ends {
 		t.Run(c.name, func(t *testing.T) {
@@ -249,7 +251,7 @@ func TestLargeResponsePasses(t *testing.T) {
 	if s.released != 1 || g.respondBody(s, "more", true) != Continue {
 		t.Fatal("the rest does not pass")
 	}
-	g.finish(s, Trail{1, 0})
+	g.finish(s, Trail{Attempts: 1, Flags: 0})
 	if r := g.repeat("/orders", "k", ""); r.Status != 409 || !bytes.Contains(r.Body, []byte(`"original_status":200`)) {
 		t.Fatalf("%d %s", r.Status, r.Body)
 	}
@@ -310,7 +312,7 @@ func TestWithoutHeaderStop(t *testing.T) {
 		t.Fatalf("%+v", op)
 	}
 	g.answerAll()
-	g.finish(s, Trail{1, 0})
+	g.finish(s, Trail{Attempts: 1, Flags: 0})
 	if r := g.repeat("/orders", "k", ""); string(r.Body) != "body" {
 		t.Fatalf("%s", r.Body)
 	}
@@ -396,5 +398,46 @@ func TestFetchesAreSpread(t *testing.T) {
 	g.answer(0, false)
 	if n := len(g.flights[0].batch.Ops); n != maxBatchFetches {
 		t.Errorf("%d fetches in a batch, want %d", n, maxBatchFetches)
+	}
+}
+
+// Envoy answers a gRPC request by trailers alone, which would turn a recorded
+// 201 into a 200 without its body.
+func TestGRPCIsNotReplayed(t *testing.T) {
+	grpc := wire.HeaderLine{Name: "content-type", Value: "Application/GRPC+proto"}
+	g := newRig(t, true)
+	s := g.open("POST", "/orders", "k", true, grpc)
+	g.answerAll()
+	g.respond(s, upstream(200), false)
+	if op := g.flights[0].batch.Ops[0]; op.Kind != wire.Executed || !op.NoResult {
+		t.Fatalf("%+v", op)
+	}
+	g.answerAll()
+	again := g.open("POST", "/orders", "k", true, grpc)
+	if len(again.replies) != 1 || again.replies[0].GRPC != 6 || again.replies[0].header(HeaderStatus) != "response-not-kept" {
+		t.Fatalf("%+v", again.replies)
+	}
+	// The first was not gRPC, the repeat is.
+	g.first("/orders", "plain", "", "body")
+	again = g.open("POST", "/orders", "plain", true, grpc)
+	if len(again.replies) != 1 || again.replies[0].header(HeaderReplayed) != "" {
+		t.Fatalf("%+v", again.replies)
+	}
+}
+
+// A completion whose first acknowledgement was lost took effect at a time that
+// the worker does not know: it must not outlive its record in the worker's
+// memory.
+func TestRepeatedCompletionIsNotRemembered(t *testing.T) {
+	g := newRig(t, true)
+	s := g.open("POST", "/orders", "k", true)
+	g.answerAll()
+	g.respond(s, upstream(201), true)
+	g.answer(0, true)
+	g.answerAll()
+	g.finish(s, Trail{Attempts: 1})
+	calls := g.counts[MetricCallout]
+	if r := g.repeat("/orders", "k", ""); r.header(HeaderReplayed) != "true" || g.counts[MetricCallout] == calls {
+		t.Fatalf("answered from memory: %+v", r)
 	}
 }

@@ -28,7 +28,7 @@ func panicked(context uint32, callback string, value any) {
 		s.refuse()
 	} else if _, root := plugins[context]; !root {
 		// A stream that no rule covers, or that had not got that far.
-		wasip1.LocalReply(filter.PanicReply.Status, filter.PanicReply.Details, filter.PanicReply.Headers, filter.PanicReply.Body)
+		wasip1.LocalReply(filter.PanicReply.Status, filter.PanicReply.Details, filter.PanicReply.Headers, filter.PanicReply.Body, filter.PanicReply.GRPC)
 	} else {
 		for _, s := range open {
 			if s.core.Waiting() || s.core == plugins[context].current() {
@@ -73,6 +73,6 @@ func (s *stream) refuse() {
 	delete(open, s.id)
 	s.core = nil
 	if wasip1.SetEffectiveContext(s.id) {
-		wasip1.LocalReply(filter.PanicReply.Status, filter.PanicReply.Details, filter.PanicReply.Headers, filter.PanicReply.Body)
+		wasip1.LocalReply(filter.PanicReply.Status, filter.PanicReply.Details, filter.PanicReply.Headers, filter.PanicReply.Body, filter.PanicReply.GRPC)
 	}
 }

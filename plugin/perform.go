@@ -57,7 +57,7 @@ func (p *plugin) do(e *filter.Effect) {
 		}
 	case filter.Reply:
 		r := e.Reply
-		if st := wasip1.LocalReply(r.Status, r.Details, r.Headers, r.Body); st != 0 {
+		if st := wasip1.LocalReply(r.Status, r.Details, r.Headers, r.Body, r.GRPC); st != 0 {
 			check(types.ErrorInternalFailure)
 		}
 	case filter.Call:

@@ -70,7 +70,9 @@ func (s *stream) OnHttpRequestHeaders(_ int, end bool) types.Action {
 	}
 	w := s.p.worker
 	rule := w.Match(method, path)
-	if rule == nil && !w.MatchIssue(method, path) {
+	if w.MatchIssue(method, path) {
+		rule = nil // asking for a key goes before any rule that has its path
+	} else if rule == nil {
 		return types.ActionContinue
 	}
 	s.core = w.Open(s.id, rule, method, path)

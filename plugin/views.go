@@ -103,8 +103,16 @@ func (v *responseView) ViaUpstream() bool {
 func trail() filter.Trail {
 	attempts, _ := number(pathAttempts)
 	flags, _ := number(pathFlags)
-	return filter.Trail{Attempts: int(attempts), Flags: flags}
+	t := filter.Trail{Attempts: int(attempts), Flags: flags}
+	if flags&flagReset != 0 {
+		b, err := proxywasm.GetProperty(pathDetails)
+		t.Refused = err == nil && strings.Contains(string(b), "remote_refused_stream_reset")
+	}
+	return t
 }
+
+// flagReset is the response flag of a stream that upstream has reset.
+const flagReset = 0x10
 
 func number(path []string) (uint64, bool) {
 	b, err := proxywasm.GetProperty(path)

@@ -14,11 +14,12 @@ import (
 //	byte 0       version (1)
 //	1..9         expiry, Unix milliseconds, big endian
 //	9..25        128 random bits
-//	25..41       gateway tag: MAC of namespace, expiry, random
+//	25..41       gateway tag: MAC of namespace, expiry, random, owner tag
 //	41..57       owner tag: MAC of namespace, scope, principal, expiry, random
 //
 // The gateway tag tells a forged key from a genuine one, the owner tag a foreign
-// key from the caller's own; both are cut to 128 bits. Neither needs the store.
+// key from the caller's own; both are cut to 128 bits. Since the first covers the
+// second, a key with any bit changed is forged. Neither needs the store.
 const (
 	// IssuedPrefix begins every issued key.
 	IssuedPrefix = "ow1."
@@ -50,8 +51,8 @@ func (k *Key) Issue(namespace, scope, principal string, expires time.Time) strin
 	binary.BigEndian.PutUint64(raw[1:9], uint64(expires.UnixMilli()))
 	rand.Read(raw[9:headBytes]) // never fails: it ends the program instead
 	head := raw[:headBytes]
-	gateway := k.gatewayTag(namespace, head)
 	owner := k.ownerTag(namespace, scope, principal, head)
+	gateway := k.gatewayTag(namespace, head, owner[:tagBytes])
 	copy(raw[headBytes:], gateway[:tagBytes])
 	copy(raw[headBytes+tagBytes:], owner[:tagBytes])
 	return IssuedPrefix + base64.RawURLEncoding.EncodeToString(raw[:])
@@ -82,7 +83,7 @@ func (r *Ring) Check(namespace, scope, principal, text string) Issued {
 	head := raw[:headBytes]
 	found := Issued{}
 	for _, k := range r.keys {
-		gateway := k.gatewayTag(namespace, head)
+		gateway := k.gatewayTag(namespace, head, raw[headBytes+tagBytes:issuedBytes])
 		owner := k.ownerTag(namespace, scope, principal, head)
 		genuine := subtle.ConstantTimeCompare(gateway[:tagBytes], raw[headBytes:headBytes+tagBytes])
 		own := subtle.ConstantTimeCompare(owner[:tagBytes], raw[headBytes+tagBytes:issuedBytes])
@@ -95,9 +96,9 @@ func (r *Ring) Check(namespace, scope, principal, text string) Issued {
 	return found
 }
 
-func (k *Key) gatewayTag(namespace string, head []byte) [32]byte {
+func (k *Key) gatewayTag(namespace string, head, owner []byte) [32]byte {
 	return k.gateway.tag(func(b []byte) []byte {
-		return append(appendPart(b, namespace), head...)
+		return append(append(appendPart(b, namespace), head...), owner...)
 	})
 }
 

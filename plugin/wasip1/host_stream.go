@@ -70,8 +70,9 @@ func (host) ProxyDone() internal.Status { return internal.Status(proxyDone()) }
 
 // LocalReply answers the effective stream with response code details, which the
 // SDK's SendHttpResponse leaves empty. Envoy turns spaces in details into
-// underscores and maps the status for gRPC requests by itself.
-func LocalReply(status uint32, details string, headers [][2]string, body []byte) uint32 {
+// underscores. A gRPC request is answered by trailers alone: grpcStatus, or where
+// that is -1 a mapping of status, with the body as its message.
+func LocalReply(status uint32, details string, headers [][2]string, body []byte, grpcStatus int32) uint32 {
 	h := internal.SerializeMap(headers)
-	return proxySendLocalResponse(status, stringPtr(details), uint32(len(details)), bytesPtr(body), uint32(len(body)), bytesPtr(h), uint32(len(h)), -1)
+	return proxySendLocalResponse(status, stringPtr(details), uint32(len(details)), bytesPtr(body), uint32(len(body)), bytesPtr(h), uint32(len(h)), grpcStatus)
 }

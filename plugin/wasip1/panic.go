@@ -74,7 +74,7 @@ func (s *stream) refuse(context uint32) {
 	}
 	switch s.kind {
 	case kindHTTP:
-		LocalReply(500, panicDetails, nil, nil)
+		LocalReply(500, panicDetails, nil, nil, -1)
 	case kindTCP:
 		proxyCloseStream(uint32(internal.StreamTypeDownstream))
 	}
