@@ -15,7 +15,7 @@ const (
 	// budget of one try of an operation.
 	budget = 400 * time.Millisecond
 	// grace is what an answer may be late on a busy machine.
-	grace = 500 * time.Millisecond
+	grace = 1500 * time.Millisecond
 	// stumbles is how many of a hundred operations elsewhere may be unavailable
 	// because the machine that carries all servers and callers stumbled. Whoever a
 	// fault reaches loses most.
