@@ -90,7 +90,7 @@ type Resolution struct {
 }
 
 // MaxAuditBytes bounds Resolution.Audit.
-const MaxAuditBytes = 2048
+const MaxAuditBytes = 4096
 
 // Verdict is what became of a Resolution.
 type Verdict uint8

@@ -25,8 +25,10 @@ var layers = []struct {
 }{
 	{"filter", nil, "the core imports nothing of ours"},
 	{"plugin", []string{"filter"}, "the plugin adapts the core and nothing else"},
-	{"bridge", []string{"filter"}, "the bridge shares messages with the core and nothing else"},
-	{"testenv", []string{"filter", "bridge", "plugin"}, ""},
+	{"client", nil, "the client is for other programs: the standard library and itself"},
+	{"bridge", []string{"filter", "client"}, "the bridge shares messages with the core and the client and nothing else"},
+	{"examples", []string{"client"}, "an example uses what its reader may use"},
+	{"testenv", []string{"filter", "bridge", "plugin", "client"}, ""},
 	{"build", nil, "build tools import nothing of ours"},
 }
 

@@ -12,6 +12,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/oncewall/oncewall/bridge/config"
 	"github.com/oncewall/oncewall/bridge/naming"
 	"github.com/oncewall/oncewall/bridge/seal"
@@ -97,6 +99,7 @@ func serveConfig(ctx context.Context, cfg *config.Config, log *slog.Logger) erro
 	if err != nil {
 		return err
 	}
+	registry := prometheus.NewRegistry()
 	srv, err := server.New(server.Config{
 		Store:          st,
 		Keys:           keys,
@@ -115,9 +118,13 @@ func serveConfig(ctx context.Context, cfg *config.Config, log *slog.Logger) erro
 		Delay:          cfg.Delay,
 		ClockOffset:    cfg.ClockOffset,
 		Log:            log,
+		Registry:       registry,
 		Version:        version,
 	})
 	if err != nil {
+		return err
+	}
+	if err := mountAPI(srv, cfg, log, registry); err != nil {
 		return err
 	}
 	settled, err := srv.Run(ctx, data, admin, dataTLS)

@@ -1,0 +1,138 @@
+package admin
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"github.com/oncewall/oncewall/client/api"
+)
+
+// A call is one request of a known caller.
+type call struct {
+	*API
+	caller Caller
+	ctx    context.Context
+	body   *json.Decoder
+}
+
+// A route serves one path. It returns a document for status 200, or a problem.
+type route struct {
+	limit int64 // bytes of the body
+	serve func(*call) (any, *api.Problem)
+}
+
+// routes serves paths by POST to callers with the role.
+func (a *API) routes(operator bool, table map[string]route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		operation := "unknown"
+		defer func() {
+			if v := recover(); v != nil {
+				a.cfg.Log.Error("API handler panicked", "operation", operation, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+				a.write(w, operation, nil, problem(internal))
+			}
+		}()
+		// Callers come first: who is none learns not even which paths there are.
+		caller, ok := a.known(r, operator)
+		if !ok {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="oncewall"`)
+			a.write(w, operation, nil, problem(unauthorized))
+			return
+		}
+		at, ok := table[r.URL.Path]
+		if !ok {
+			a.write(w, operation, nil, problem(notFound))
+			return
+		}
+		operation = r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
+		if operator {
+			operation = "record-" + operation
+		}
+		if r.Method != http.MethodPost {
+			w.Header().Set("Allow", http.MethodPost)
+			a.write(w, operation, nil, problem(methodNotAllowed))
+			return
+		}
+		if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
+			a.write(w, operation, nil, problem(unsupportedType))
+			return
+		}
+		select {
+		case a.slots <- struct{}{}:
+			defer func() { <-a.slots }()
+		default:
+			a.write(w, operation, nil, problem(tooMany))
+			return
+		}
+		c := &call{API: a, caller: caller, ctx: r.Context(), body: json.NewDecoder(http.MaxBytesReader(w, r.Body, at.limit))}
+		c.body.DisallowUnknownFields()
+		document, p := at.serve(c)
+		a.write(w, operation, document, p)
+	})
+}
+
+// read decodes the body, which is one JSON document without unknown members.
+func (c *call) read(into any) *api.Problem {
+	err := c.body.Decode(into)
+	if err == nil {
+		if _, err = c.body.Token(); errors.Is(err, io.EOF) {
+			return nil
+		}
+		return invalid("body: more than one JSON document")
+	}
+	var large *http.MaxBytesError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &large):
+		p := problem(tooLarge)
+		p.Detail = fmt.Sprintf("The body may have %d bytes.", large.Limit)
+		return p
+	case errors.As(err, &kind):
+		return invalid(fmt.Sprintf("%s: must be %s", cmp.Or(kind.Field, "body"), kindName(kind.Type.Kind().String())))
+	case strings.HasPrefix(err.Error(), "json: unknown field "):
+		// The name is the caller's own text, and might be anything.
+		return invalid("body: a member that this request does not have")
+	}
+	return invalid("body: not a JSON document of this request's form")
+}
+
+func kindName(kind string) string {
+	switch {
+	case strings.Contains(kind, "int"):
+		return "a whole number in its range"
+	case kind == "slice":
+		return "base64 text or a list"
+	case kind == "struct":
+		return "an object"
+	}
+	return "a " + kind
+}
+
+func (a *API) write(w http.ResponseWriter, operation string, document any, p *api.Problem) {
+	h, status := w.Header(), http.StatusOK
+	h.Set("Content-Type", "application/json")
+	if p != nil {
+		document, status = p, p.Status
+		h.Set("Content-Type", "application/problem+json")
+		if p.Retryable && p.RetryAfterMS > 0 {
+			h.Set("Retry-After", strconv.FormatInt((p.RetryAfterMS+999)/1000, 10))
+		}
+	}
+	body, err := json.Marshal(document)
+	if err != nil {
+		panic(err) // documents hold strings, numbers and bytes
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	w.Write(body)
+	a.requests.WithLabelValues(operation, strconv.Itoa(status)).Inc()
+}
