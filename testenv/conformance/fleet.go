@@ -155,7 +155,7 @@ func (f *fleet) serve(l *lab, cluster string, c Cluster) (int, error) {
 }
 
 func (f *fleet) launch(envoy string) error {
-	f.cmd = exec.Command(envoy, "-c", f.path("envoy.json"), "--concurrency", "1", "--use-dynamic-base-id",
+	f.cmd = exec.Command(envoy, "-c", f.path("envoy.json"), "--concurrency", "1", "--disable-hot-restart",
 		"--admin-address-path", f.path("admin"), "--file-flush-interval-msec", "20", "--drain-time-s", "1",
 		"--drain-strategy", "immediate", "-l", "warning", "--component-log-level", "wasm:info", "--log-format", "%t|%n|%v")
 	f.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

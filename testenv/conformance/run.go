@@ -96,7 +96,14 @@ func runVersion(ctx context.Context, o Options, version, wasm string, bin *host.
 	if err != nil {
 		return r, err
 	}
-	dir, err := os.MkdirTemp("", "conformance-")
+	parent, err := filepath.Abs(filepath.Join(o.Root, "build", "out", "test"))
+	if err != nil {
+		return r, err
+	}
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		return r, err
+	}
+	dir, err := os.MkdirTemp(parent, "conformance-")
 	if err != nil {
 		return r, err
 	}
