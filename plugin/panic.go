@@ -24,7 +24,10 @@ var (
 func panicked(context uint32, callback string, value any) {
 	defer func() { recover() }() // nothing may leave this function
 	proxywasm.LogCritical(fmt.Sprintf("panic in %s: %v", callback, value))
-	if s := open[context]; s != nil {
+	if s := open[context]; ended(callback) {
+		// Envoy crashes on a reply to a stream that has ended.
+		delete(open, context)
+	} else if s != nil {
 		s.refuse()
 	} else if _, root := plugins[context]; !root {
 		// A stream that no rule covers, or that had not got that far.
@@ -40,6 +43,15 @@ func panicked(context uint32, callback string, value any) {
 		p.metrics[filter.MetricPanic].Increment(1)
 		p.carryOn()
 	}
+}
+
+// ended reports whether a callback comes after its stream's end.
+func ended(callback string) bool {
+	switch callback {
+	case "proxy_on_log", "proxy_on_done", "proxy_on_delete":
+		return true
+	}
+	return false
 }
 
 // carryOn performs the rest of the effects; one that panics as well costs its
