@@ -56,7 +56,7 @@ func (c *Config) NearMisses(method, path string) []NearMiss {
 			out = append(out, NearMiss{r, MissLonger})
 		case anyMethod.meets(method, path):
 			out = append(out, NearMiss{r, MissMethod})
-		case r.Mode == Off && enforcing.meets(method, path):
+		case enforcing.meets(method, path): // it is one with mode off, then
 			out = append(out, NearMiss{r, MissSpelling})
 		}
 	}

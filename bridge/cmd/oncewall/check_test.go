@@ -46,7 +46,9 @@ func TestCheckBounds(t *testing.T) {
 		most.Recovery.Lease = max(most.Recovery.Lease, r.Recovery.Lease)
 		most.Completed.TTL = max(most.Completed.TTL, r.Completed.TTL)
 		most.Completed.TombstoneTTL = max(most.Completed.TombstoneTTL, r.Completed.TombstoneTTL)
-		most.Record.MaxBody = max(most.Record.MaxBody, filter.MaxCompletionBytes(r))
+		if r.Record.Body { // a rule that records none may name any size
+			most.Record.MaxBody = max(most.Record.MaxBody, filter.MaxCompletionBytes(r))
+		}
 	}
 	fits := config.Config{ClockSkew: rules.ClockSkew, Limits: config.Limits{MaxBatchBytes: most.Record.MaxBody,
 		MaxLease: most.Recovery.Lease, MaxTTL: most.Completed.TTL, MaxTombstone: most.Completed.TombstoneTTL}}
