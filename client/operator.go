@@ -1,0 +1,56 @@
+package client
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/oncewall/oncewall/client/api"
+)
+
+// operatorTimeout bounds one attempt of an operator's request.
+const operatorTimeout = 15 * time.Second
+
+// Operator reads and resolves records of anybody. It is safe for concurrent use.
+type Operator struct{ via transport }
+
+// NewOperator returns an operator for the bridge's admin listener at url. secret is
+// one of secrets.api with role operator; c is nil for a client of its own.
+func NewOperator(url, secret string, c *http.Client) (*Operator, error) {
+	if url == "" || secret == "" {
+		return nil, errors.New("client: url and secret: required")
+	}
+	o := &Operator{newTransport(url, secret, operatorTimeout, DefaultPause, c)}
+	o.via.stamped = false
+	return o, nil
+}
+
+// Get returns a record and the decisions about it.
+func (o *Operator) Get(ctx context.Context, s api.Subject, withResult bool) (Record, error) {
+	var out api.Record
+	err := o.via.call(ctx, api.PathRecord, api.GetRecord{Subject: s, WithResult: withResult}, &out)
+	return out, err
+}
+
+// Overdue returns a page of unresolved records whose lease is over, from cursor on
+// (""; then the page's Next), at most limit of them (0: the bridge's default).
+func (o *Operator) Overdue(ctx context.Context, cursor string, limit int) (api.OverduePage, error) {
+	var out api.OverduePage
+	err := o.via.call(ctx, api.PathOverdue, api.Overdue{Cursor: cursor, Limit: limit}, &out)
+	return out, err
+}
+
+// Resolve carries out a decision. It is given a Decision of its own where it has
+// none, so that repeating it on the way is safe. A *ProblemError with code
+// conflict or lease-live holds the record as it is.
+func (o *Operator) Resolve(ctx context.Context, r api.Resolve) (api.Resolved, error) {
+	if len(r.Decision) == 0 {
+		r.Decision = make([]byte, 24)
+		rand.Read(r.Decision) // never fails: it ends the program instead
+	}
+	var out api.Resolved
+	err := o.via.call(ctx, api.PathResolve, r, &out)
+	return out, err
+}
