@@ -24,6 +24,7 @@ const usage = `oncewall makes a request take effect once, at the gateway.
   oncewall check PLUGIN.json [BRIDGE.yaml]    report every fault of a configuration
   oncewall explain PLUGIN.json -X POST URL    say how a request is judged
   oncewall size --rps N --ttl D --body SIZE   say what Redis needs
+  oncewall keys get|list|resolve [FLAGS]      look at records and decide about stuck ones
   oncewall version
   oncewall help
 
@@ -48,6 +49,8 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 		return explain(rest, stdout, stderr)
 	case "size":
 		return size(rest, stdout, stderr)
+	case "keys":
+		return keys(rest, environ, os.Stdin, stdout, stderr)
 	case "version", "--version":
 		return printVersion(rest, stdout, stderr)
 	case "help", "--help", "-h":
