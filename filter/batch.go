@@ -254,6 +254,25 @@ func (w *Worker) CallFailed(now int64, id uint32) {
 	}
 }
 
+// CallTooLarge takes a callout that the bridge refused for its size. Results
+// among it would be refused for ever: their records say instead that the
+// response was not kept.
+func (w *Worker) CallTooLarge(now int64, id uint32) {
+	f := w.b.land(id)
+	if f == nil {
+		return
+	}
+	for _, t := range f.tasks {
+		if t.settles && t.op.Kind == wire.Complete {
+			w.count(MetricDropped)
+			w.pendingBytes -= len(t.op.Result)
+			t.op.Kind, t.op.Result, t.op.NoResult = wire.Executed, nil, true
+			t.measure()
+		}
+	}
+	w.callFailed(now, f)
+}
+
 func (w *Worker) callFailed(now int64, f *flight) {
 	w.count(MetricBridgeError)
 	for _, t := range f.tasks {

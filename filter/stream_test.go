@@ -441,3 +441,23 @@ func TestRepeatedCompletionIsNotRemembered(t *testing.T) {
 		t.Fatalf("answered from memory: %+v", r)
 	}
 }
+
+// A result that the bridge refuses for its size is given up, not sent for ever.
+func TestResultTooLargeForTheBridge(t *testing.T) {
+	g := newRig(t, true)
+	s := g.open("POST", "/orders", "k", true)
+	g.answerAll()
+	g.respond(s, upstream(201), false)
+	g.respondBody(s, "body", true)
+	f := g.flights[0]
+	g.flights = nil
+	g.w.CallTooLarge(g.now, f.id)
+	g.perform()
+	if op := g.flights[0].batch.Ops[0]; op.Kind != wire.Executed || !op.NoResult || op.Result != nil {
+		t.Fatalf("%+v", op)
+	}
+	g.answerAll()
+	if s.released != 1 || g.w.Pending() != 0 || g.w.pendingBytes != 0 {
+		t.Fatalf("released %d, %d pending with %d bytes", s.released, g.w.Pending(), g.w.pendingBytes)
+	}
+}

@@ -82,9 +82,12 @@ func check(err error) {
 func (p *plugin) call(c *filter.CallEffect) {
 	id := c.ID
 	st := wasip1.Callout(p.worker.Config().Bridge.Cluster, p.headers, c.Body, c.TimeoutMS, func(a wasip1.Answer) {
-		if body, ok := bridgeAnswer(a); ok {
+		switch body, status := bridgeAnswer(a); status {
+		case "200":
 			p.worker.CallAnswered(p.now(), id, body)
-		} else {
+		case "413":
+			p.worker.CallTooLarge(p.now(), id)
+		default:
 			p.worker.CallFailed(p.now(), id)
 		}
 		p.perform()
@@ -95,29 +98,33 @@ func (p *plugin) call(c *filter.CallEffect) {
 	}
 }
 
-// bridgeAnswer returns the body of a batch's answer; false where it was not
-// made by a bridge: Envoy makes up answers for refused connections and
-// timeouts, and they lack the stamp.
-func bridgeAnswer(a wasip1.Answer) ([]byte, bool) {
+// bridgeAnswer returns the body and the status of a batch's answer; no status
+// where it was not made by a bridge: Envoy makes up answers for refused
+// connections and timeouts, and they lack the stamp.
+func bridgeAnswer(a wasip1.Answer) (body []byte, status string) {
 	if a.Headers == 0 {
-		return nil, false
+		return nil, ""
 	}
 	pairs, err := proxywasm.GetHttpCallResponseHeaders()
 	if err != nil {
-		return nil, false
+		return nil, ""
 	}
-	stamped, ok := false, false
+	stamped := false
 	for _, h := range pairs {
 		switch h[0] {
 		case wire.StampHeader:
 			stamped = true
 		case ":status":
-			ok = h[1] == "200"
+			status = h[1]
 		}
 	}
-	if !stamped || !ok {
-		return nil, false
+	if !stamped {
+		return nil, ""
 	}
-	body, err := proxywasm.GetHttpCallResponseBody(0, int(a.BodyBytes))
-	return body, err == nil
+	if status == "200" {
+		if body, err = proxywasm.GetHttpCallResponseBody(0, int(a.BodyBytes)); err != nil {
+			return nil, ""
+		}
+	}
+	return body, status
 }
