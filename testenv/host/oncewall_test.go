@@ -11,11 +11,16 @@ import (
 
 	"github.com/oncewall/oncewall/filter/wire"
 	"github.com/oncewall/oncewall/testenv/host"
+	"github.com/oncewall/oncewall/testenv/wasmbuild"
 )
 
-// oncewall is the plugin as `make wasm` builds it.
+// oncewall is the plugin of the present sources.
 var oncewall = sync.OnceValues(func() (*host.Binary, error) {
-	wasm, err := os.ReadFile(filepath.Join(outDir, "oncewall.wasm"))
+	path, err := wasmbuild.Plugin()
+	if err != nil {
+		return nil, err
+	}
+	wasm, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}

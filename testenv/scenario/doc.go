@@ -12,7 +12,7 @@
 // wrong happens on the way to it.
 //
 // Texts lie in testdata/stories, the configurations that they name in
-// testdata/rules. go test -update ./testenv/scenario writes the golden traces
+// testdata/rules. go test ./testenv/scenario -update writes the golden traces
 // again; look at the difference before you keep it.
 //
 // # A story

@@ -3,6 +3,8 @@ package scenario
 import (
 	"context"
 	"testing"
+
+	"github.com/oncewall/oncewall/testenv/wasmbuild"
 )
 
 // TestEnvoy tells the stories in real Envoys: one for each configuration and
@@ -24,6 +26,9 @@ func TestEnvoy(t *testing.T) {
 				told[p] = append(told[p], s)
 			}
 		}
+	}
+	if _, err := wasmbuild.Plugin(); err != nil {
+		t.Fatal(err)
 	}
 	for _, p := range places {
 		t.Run(p.rules+"/"+modeName(p.flag), func(t *testing.T) {

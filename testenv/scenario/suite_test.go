@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/oncewall/oncewall/testenv/host"
+	"github.com/oncewall/oncewall/testenv/wasmbuild"
 )
 
 var update = flag.Bool("update", false, "write the golden traces again")
@@ -60,11 +61,16 @@ func modeName(flag bool) string {
 
 const outDir = "../../build/out"
 
-// plugin is the compiled filter, once for all tests.
+// plugin is the filter, built from the present sources and compiled once for all
+// tests.
 var plugin = sync.OnceValues(func() (*host.Binary, error) {
-	wasm, err := os.ReadFile(filepath.Join(outDir, "oncewall.wasm"))
+	path, err := wasmbuild.Plugin()
 	if err != nil {
-		return nil, fmt.Errorf("%w: build it with make wasm", err)
+		return nil, err
+	}
+	wasm, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
 	}
 	return host.Compile(context.Background(), wasm, host.CompileOptions{CacheDir: filepath.Join(outDir, "wazero-cache")})
 })

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -19,11 +20,12 @@ import (
 	"github.com/oncewall/oncewall/bridge/server"
 	"github.com/oncewall/oncewall/bridge/store/redis"
 	"github.com/oncewall/oncewall/testenv/shop"
+	"github.com/oncewall/oncewall/testenv/wasmbuild"
 )
 
 const (
 	outDir = "../../../build/out"
-	filter = outDir + "/oncewall.wasm" // as `make wasm` builds it
+	filter = outDir + "/oncewall.wasm" // TestMain builds it
 	rules  = "../../stack/shop.json"
 	secret = "0123456789abcdef0123456789abcdef"
 )
@@ -37,6 +39,10 @@ const asProgram = "ONCEWALL_HOST_TEST_AS_PROGRAM"
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		main()
+	}
+	if _, err := wasmbuild.Plugin(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 	os.Exit(m.Run())
 }
