@@ -41,7 +41,8 @@
 // # What is modelled
 //
 //   - VMs: one per worker and the main thread's; several root contexts in one VM
-//     after [Host.Reconfigure]; on_done that answers false, and proxy_done; traps,
+//     after [Host.Reconfigure]; on_done that answers false, and proxy_done; the
+//     end of the process ([Host.Shutdown]; Close alone calls nothing); traps,
 //     failure policies, reload with backoff.
 //   - Decoding and encoding: the pauses of headers with and without
 //     allow_on_headers_stop_iteration, the four statuses of bodies, trailers,

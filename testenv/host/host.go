@@ -53,8 +53,19 @@ type Worker struct {
 
 // New starts Envoy: a VM on the main thread and on each worker, and the plugin
 // configuration in each. An error is what keeps Envoy from starting: a trap, or
-// proxy_on_vm_start or proxy_on_configure that answers false.
+// proxy_on_vm_start or proxy_on_configure that answers false. It holds what the
+// filter logged, unless Options.Logged took that. Where Options.T is set, an
+// error fails the test, too.
 func New(ctx context.Context, o Options) (*Host, error) {
+	h, err := newHost(ctx, o)
+	if err != nil && o.T != nil {
+		o.T.Helper()
+		o.T.Fatalf("%v", err)
+	}
+	return h, err
+}
+
+func newHost(ctx context.Context, o Options) (*Host, error) {
 	if o.Binary == nil {
 		return nil, fmt.Errorf("host: no binary")
 	}
@@ -110,12 +121,16 @@ func New(ctx context.Context, o Options) (*Host, error) {
 	})
 	if err != nil {
 		h.Close()
+		if text := h.LogText(); text != "" {
+			err = fmt.Errorf("%w; the filter's log:\n%s", err, strings.TrimSuffix(text, "\n"))
+		}
 		return nil, err
 	}
 	return h, nil
 }
 
-// Close frees the VMs without another callback, as the end of the process does.
+// Close frees the VMs without another callback. [Host.Shutdown] before it plays
+// the end of the process.
 func (h *Host) Close() {
 	for _, m := range h.mods {
 		m.Close(h.ctx)

@@ -112,6 +112,11 @@ func (w *Worker) drain(p *plugin) {
 			s.reset("drained")
 		}
 	}
+	w.endRoot(p)
+}
+
+// endRoot tells the root context of p, in the worker's VM, that it is over.
+func (w *Worker) endRoot(p *plugin) {
 	v := w.vm
 	root := v.roots[p]
 	if root == nil {
@@ -123,4 +128,24 @@ func (w *Worker) drain(p *plugin) {
 	} else if !v.failed {
 		v.pending[p] = root
 	}
+}
+
+// Shutdown is the end of the process after SIGTERM or /quitquitquit: first the
+// workers, then the main thread. Streams that are still under way are reset; then
+// each root context gets proxy_on_done and, unless it answers false,
+// proxy_on_delete. No request may follow; [Host.Close] frees the VMs.
+func (h *Host) Shutdown() {
+	h.event(func() {
+		live := append(h.draining, h.plugin) // oldest first
+		h.draining = nil
+		for _, w := range append(h.workers[:len(h.workers):len(h.workers)], h.main) {
+			for _, s := range append([]*Stream(nil), w.streams...) {
+				s.details, s.flags = "downstream_local_disconnect", s.flags|FlagDownstreamDisconnect
+				s.reset("the process ends")
+			}
+			for _, p := range live {
+				w.endRoot(p)
+			}
+		}
+	})
 }

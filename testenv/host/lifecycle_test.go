@@ -2,6 +2,8 @@ package host_test
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -68,6 +70,67 @@ func TestRefusedConfiguration(t *testing.T) {
 	}
 	s.callbacks()
 	ended(t, s.get(""), 200, "ok", "via_upstream", "-")
+}
+
+// fatal is a test that is told of its failure and goes on.
+type fatal struct{ told []string }
+
+func (f *fatal) Helper()                      {}
+func (f *fatal) Cleanup(func())               {}
+func (f *fatal) Fatalf(text string, a ...any) { f.told = append(f.told, fmt.Sprintf(text, a...)) }
+
+// A start that fails says what the filter logged, and fails the test that it
+// belongs to, so that nobody goes on with a nil Host.
+func TestStartFailsTheTest(t *testing.T) {
+	bin, err := probe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const log = "main info: why not"
+	o := host.Options{Binary: bin, PluginConfig: []byte("configure=log:2:why not,0")}
+	if _, err := host.New(context.Background(), o); err == nil || !strings.Contains(err.Error(), log) {
+		t.Errorf("%v, without %q", err, log)
+	}
+	told := &fatal{}
+	o.T = told
+	if h, err := host.New(context.Background(), o); h != nil || err == nil || len(told.told) != 1 || !strings.Contains(told.told[0], log) {
+		t.Errorf("%v %v, told %q", h, err, told.told)
+	}
+	told = &fatal{}
+	if _, err := host.New(context.Background(), host.Options{T: told}); err == nil || len(told.told) != 1 {
+		t.Errorf("%v, told %q", err, told.told)
+	}
+}
+
+// The end of the process: workers before the main thread, and in each done and
+// delete of the root context, after those of streams that it cuts. Close alone
+// is silent.
+func TestShutdown(t *testing.T) {
+	s := start(t, silentUpstream, func(o *host.Options) { o.Workers = 2 })
+	q := s.get("")
+	s.Trace().Reset()
+	s.Shutdown()
+	var got []string
+	for _, e := range s.Trace().Entries() {
+		if strings.HasPrefix(e.Text, "> ") {
+			got = append(got, e.VM+" "+strings.TrimPrefix(e.Text, "> proxy_"))
+		}
+	}
+	want := []string{"worker0 on_log(ctx=2)", "worker0 on_done(ctx=2)", "worker0 on_delete(ctx=2)",
+		"worker0 on_done(ctx=1)", "worker0 on_delete(ctx=1)", "worker1 on_done(ctx=1)", "worker1 on_delete(ctx=1)",
+		"main on_done(ctx=1)", "main on_delete(ctx=1)"}
+	if !slices.Equal(got, want) || q.Response().Reset == "" || !q.Upstream().Aborted {
+		t.Errorf("got %q, want %q; %+v", got, want, q.Response())
+	}
+	s.Trace().Reset()
+	s.Close()
+	if n := len(s.Trace().Entries()); n > 0 {
+		t.Errorf("Close: %s", s.Trace())
+	}
+
+	s = start(t, config("done=0"))
+	s.Shutdown()
+	s.callbacks("proxy_on_done(ctx=1)")
 }
 
 // A root context that answers proxy_on_done with false lives on: its callouts

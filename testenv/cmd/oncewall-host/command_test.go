@@ -250,3 +250,14 @@ func TestDrainTime(t *testing.T) {
 	}
 	eventually(t, "the notice", func() bool { return strings.Contains(g.stderr.String(), "requests were cut after 50ms") })
 }
+
+// The filter hears of the end of the process, as in Envoy.
+func TestFilterHearsOfTheEnd(t *testing.T) {
+	g := plain(t, "http://127.0.0.1:1", "--trace")
+	g.end()
+	eventually(t, "the end of the main thread's root context", func() bool {
+		_, rest, ok := strings.Cut(g.stderr.String(), "worker0  > proxy_on_done(ctx=1)")
+		return ok && strings.Contains(rest, "worker0  > proxy_on_delete(ctx=1)") &&
+			strings.Contains(rest, "main     > proxy_on_done(ctx=1)") && strings.Contains(rest, "main     > proxy_on_delete(ctx=1)")
+	})
+}

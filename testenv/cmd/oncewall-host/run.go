@@ -152,7 +152,9 @@ func serve(ctx context.Context, s *settings, stdout io.Writer, out *lines) (err 
 		servers, listeners = append(servers, admin(l, t)), append(listeners, adminListener)
 		fmt.Fprintf(stdout, "admin http://%s\n", adminListener.Addr())
 	}
-	return serveAll(ctx, servers, listeners, s.drainTimeout, out)
+	err = serveAll(ctx, servers, listeners, s.drainTimeout, out)
+	l.call(h.Shutdown)
+	return err
 }
 
 // serveAll serves until ctx ends or a listener fails; then requests get the
