@@ -114,6 +114,18 @@ var hostcallScenes = []Scenario{
 			c.Await()
 			s.Gone(1)
 		},
+	},
+	fragment("fragment", false), fragment("fragment-h2", true),
+	nominated("alone", "x-hop", "", ""), nominated("with-te", "TE, x-hop", "trailers", ""), nominated("te", "te", "trailers, gzip", ""),
+	nominated("te-gzip", "x-hop, TE", "gzip", ""), nominated("te-unnamed", "x-hop, Cookie", "trailers", ""),
+	nominated("length", "content-length", "", "body"), nominated("nine", "x-hop,1,2,3,4,5,6,7,8", "", ""), {
+		Name: "nominated-refused", Unlogged: true, Fact: "a connection header that names x-forwarded-for, or more than nine, is 400",
+		Play: func(s *Stage) {
+			for _, names := range []string{"x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", ":path", "0,1,2,3,4,5,6,7,8,9"} {
+				s.Open(Request{Headers: host.H("connection", names)}).Await()
+			}
+			s.Gone(5)
+		},
 	}, {
 		Name: "too-many-headers", Unlogged: true, Fact: "8: more than 100 request headers are 431",
 		Play: func(s *Stage) {
@@ -203,6 +215,35 @@ func sanitized(name string, edge bool, forwarded string) Scenario {
 			}
 			c := s.Open(Request{Script: "rqh=pairs:0;rsh=pairs:2;log=pairs:0", Headers: h})
 			s.Up().Respond(200, "ok", "x-envoy-attempt-count", "7", "x-envoy-upstream-service-time", "99", "keep-alive", "timeout=5", "connection", "x-hop", "x-hop", "1")
+			c.Await()
+			s.Gone(1)
+		},
+	}
+}
+
+// fragment is a path that has one.
+func fragment(name string, http2 bool) Scenario {
+	return Scenario{
+		Name: name, Unlogged: true, Fact: "a path with a fragment is 400 past the filter, which hears of create, log and the end only",
+		Play: func(s *Stage) {
+			c := s.Open(Request{Path: "/a#b", HTTP2: http2, Script: "log=get:0:%3apath,prop:response|code,prop:response|code_details,prop:response|flags"})
+			c.Await()
+			s.Gone(1)
+		},
+	}
+}
+
+// nominated is a request on HTTP/1 whose connection header names others.
+func nominated(name, connection, te, body string) Scenario {
+	return Scenario{
+		Name: "nominated-" + name, Unlogged: true, Fact: "what a connection header names: removed, and of te all but trailers",
+		Play: func(s *Stage) {
+			h := host.H("connection", connection, "x-hop", "1", "cookie", "c", "x-kept", "1")
+			if te != "" {
+				h.Add("te", te)
+			}
+			c := s.Open(Request{Script: "rqh=pairs:0", Headers: h, Body: body})
+			s.Up().Respond(200, "ok")
 			c.Await()
 			s.Gone(1)
 		},

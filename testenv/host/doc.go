@@ -62,7 +62,8 @@
 //
 //   - Bytes on the wire: HTTP/1 and HTTP/2 differ here only in where the end of a
 //     body is seen, in the size of chunks, in the buffer limit, in what a reset is
-//     called, in trailers and in hop-by-hop headers.
+//     called, in trailers and in hop-by-hop headers
+//     (what a request's connection header names).
 //
 //   - Other filters, except the two hooks Earlier and Later; access log formats;
 //     local_reply_config; internal redirects; shadowing; upgrades; metadata frames.

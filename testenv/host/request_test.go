@@ -272,3 +272,50 @@ func TestStopAllAndBuffer(t *testing.T) {
 	s.callbacks(then(create, rqh, rsh, rsb)...)
 	ended(t, q, 413, "Payload Too Large", "request_payload_too_large", "-")
 }
+
+// What the connection manager refuses reaches the filter as the end of a stream
+// alone.
+func TestRefusedBeforeTheFilter(t *testing.T) {
+	for _, c := range []struct {
+		r       host.Request
+		status  int
+		body    string
+		details string
+	}{
+		{host.Request{Path: "/a#b"}, 400, "", "path_normalization_failed"},
+		{host.Request{Path: "/a#b", HTTP2: true}, 400, "", "path_normalization_failed"},
+		{host.Request{Headers: host.H("connection", "te, X-Forwarded-For")}, 400, "Bad Request", "http1.connection_header_rejected"},
+		{host.Request{HTTP10: true}, 426, "", "low_version"},
+	} {
+		s := start(t)
+		ended(t, s.Request(c.r), c.status, c.body, c.details, "-")
+		s.callbacks(append([]string{create}, streamEnd...)...)
+	}
+}
+
+// What a connection header names ends here, te but for trailers.
+func TestNominatedHeaders(t *testing.T) {
+	s := start(t)
+	q := s.Request(host.Request{Headers: host.H("connection", "TE, x-hop, Cookie", "te", "gzip, Trailers", "x-hop", "1", "cookie", "c", "x-kept", "1")})
+	up := q.Upstream().Headers
+	if up.Has("connection") || up.Has("x-hop") || up.Has("cookie") || up.Get("te") != "trailers" || !up.Has("x-kept") {
+		t.Error(up)
+	}
+	q = s.Request(host.Request{Headers: host.H("connection", "te", "te", "gzip")})
+	if up := q.Upstream().Headers; up.Has("te") {
+		t.Error(up)
+	}
+}
+
+// An authority that a client left empty stays so when that is asked for.
+func TestNoAuthority(t *testing.T) {
+	s := start(t)
+	for _, c := range []struct {
+		r    host.Request
+		want string
+	}{{host.Request{}, "example.com"}, {host.Request{NoAuthority: true}, ""}, {host.Request{NoAuthority: true, Authority: "a"}, "a"}} {
+		if got, ok := s.Request(c.r).Upstream().Headers.Lookup(":authority"); !ok || got != c.want {
+			t.Errorf("%+v: %q", c.r, got)
+		}
+	}
+}

@@ -11,7 +11,9 @@ import (
 type Request struct {
 	// Method, Path, Authority and Scheme default to GET, /, example.com, http.
 	Method, Path, Authority, Scheme string
-	Headers                         Headers
+	// NoAuthority leaves an empty Authority empty, as that of a "Host:" line.
+	NoAuthority bool
+	Headers     Headers
 	// Body is sent after the headers, in chunks of at most the buffer limit;
 	// content-length is added where it is missing.
 	Body []byte
@@ -20,8 +22,8 @@ type Request struct {
 	Trailers Headers
 	// Open leaves the request open after what is given here: Send goes on.
 	Open bool
-	// HTTP2 makes the client speak HTTP/2.
-	HTTP2 bool
+	// HTTP2 makes the client speak HTTP/2, HTTP10 HTTP/1.0, which gets 426.
+	HTTP2, HTTP10 bool
 	// Client takes the response as it is sent; Stream.Response stays without a
 	// body then.
 	Client Client
@@ -36,31 +38,33 @@ type Stream struct {
 	w *Worker
 	f *fctx // nil where the filter is bypassed
 
-	http2, head, grpc bool
-	conn              uint64
-	began             time.Duration
-	reqHeaders        Headers
-	respHeaders       *Headers // nil until there is a response
-	respSent          bool     // its headers have reached the client
-	respHeld          *localReply
-	dec, enc          path
-	router            *router
-	attempts          int
-	details           string
-	detailed          bool // there are details, empty ones perhaps
-	flags             Flags
-	status            int // response code of stream info; 0: none yet
-	state             map[string][]byte
-	over              bool
-	idle              *timer
-	reqBytes          int
-	upstreams         []*Exchange
-	inbox             []func() // what the client sent while it was not read
-	unread            int      // how often reading was switched off
-	client            Client   // may be nil
-	clientAddress     string
-	sent              int // bytes of the response's body
-	held              hold
+	http2, http10 bool
+	head, grpc    bool
+	refused       bool // its connection header names what it may not
+	conn          uint64
+	began         time.Duration
+	reqHeaders    Headers
+	respHeaders   *Headers // nil until there is a response
+	respSent      bool     // its headers have reached the client
+	respHeld      *localReply
+	dec, enc      path
+	router        *router
+	attempts      int
+	details       string
+	detailed      bool // there are details, empty ones perhaps
+	flags         Flags
+	status        int // response code of stream info; 0: none yet
+	state         map[string][]byte
+	over          bool
+	idle          *timer
+	reqBytes      int
+	upstreams     []*Exchange
+	inbox         []func() // what the client sent while it was not read
+	unread        int      // how often reading was switched off
+	client        Client   // may be nil
+	clientAddress string
+	sent          int // bytes of the response's body
+	held          hold
 
 	response Response
 }
@@ -86,7 +90,7 @@ type Response struct {
 
 // Request sends a request as far as r has it.
 func (w *Worker) Request(r Request) *Stream {
-	s := &Stream{h: w.h, w: w, http2: r.HTTP2, head: r.Method == "HEAD", state: map[string][]byte{},
+	s := &Stream{h: w.h, w: w, http2: r.HTTP2, http10: r.HTTP10, head: r.Method == "HEAD", state: map[string][]byte{},
 		client: r.Client, clientAddress: r.ClientAddress}
 	s.dec = path{side: (*decoder)(s), s: s}
 	s.enc = path{side: (*encoder)(s), s: s}
@@ -114,7 +118,10 @@ func (s *Stream) requestHeaders(r Request) Headers {
 		}
 		return v
 	}
-	authority, path := or(r.Authority, "example.com"), or(r.Path, "/")
+	authority, path := r.Authority, or(r.Path, "/")
+	if !r.NoAuthority {
+		authority = or(authority, "example.com")
+	}
 	method, scheme := or(r.Method, "GET"), or(r.Scheme, "http")
 	h := H(":authority", authority, ":path", path, ":method", method, ":scheme", scheme)
 	if r.HTTP2 { // in the order of the client, say curl's
@@ -129,6 +136,7 @@ func (s *Stream) requestHeaders(r Request) Headers {
 	if crumbs := h.Values("cookie"); r.HTTP2 && len(crumbs) > 0 {
 		h.Set("cookie", strings.Join(crumbs, "; ")) // the codec's work
 	}
+	s.refused = !r.HTTP2 && !nominated(&h)
 	for _, name := range clientMayNot {
 		h.Del(name)
 	}
@@ -191,8 +199,8 @@ func (s *Stream) begin(end bool) {
 	s.w.streams = append(s.w.streams, s)
 	s.f = s.w.handle(s)
 	s.touch()
-	if !s.http2 && (s.reqHeaders.bytes() > maxHeaderBytes || len(s.reqHeaders) > maxHeaders) {
-		s.answer(&Reply{Status: 431, Body: "Request Header Fields Too Large", Details: "http1.headers_too_large"})
+	if r := s.refusal(); r != nil {
+		s.answer(r)
 		return
 	}
 	if h.o.Earlier != nil {

@@ -37,6 +37,8 @@ func (f *front) server() *http.Server {
 		MaxHeaderBytes:    60 << 10, // Envoy's max_request_headers_kb
 		Protocols:         new(http.Protocols),
 		ErrorLog:          discardLog,
+		// "OPTIONS *" is the filter's and the backend's to answer.
+		DisableGeneralOptionsHandler: true,
 		// A connection belongs to one worker, as in Envoy.
 		ConnContext: func(ctx context.Context, _ net.Conn) context.Context {
 			return context.WithValue(ctx, workerKey{}, int((f.conns.Add(1)-1)%uint64(f.workers)))

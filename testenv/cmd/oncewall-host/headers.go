@@ -41,7 +41,8 @@ func requestOf(r *http.Request) (host.Request, error) {
 		return host.Request{}, errUpgrade
 	}
 	out := host.Request{
-		Method: r.Method, Path: pathOf(r), Authority: r.Host, HTTP2: r.ProtoMajor == 2,
+		Method: r.Method, Path: pathOf(r), Authority: r.Host, NoAuthority: true,
+		HTTP2: r.ProtoMajor == 2, HTTP10: r.ProtoMajor == 1 && r.ProtoMinor == 0,
 		// The 100 is sent when the body is read; Envoy takes the header away.
 		Headers: fromHTTP(r.Header, "expect", "upgrade", "http2-settings"),
 		// Not 0 means a body, or that only its end will tell.

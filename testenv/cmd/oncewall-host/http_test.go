@@ -206,3 +206,27 @@ func TestEarlyAnswer(t *testing.T) {
 		t.Errorf("%s %s %v", status, rest, err)
 	}
 }
+
+// Requests that net/http would like to answer, or that Envoy refuses, are the
+// model's to judge: its answers name the server.
+func TestUnusualRequests(t *testing.T) {
+	hosts := make(chan string, 8)
+	addr := backend(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { hosts <- r.Host }))
+	g := plain(t, "http://"+addr)
+	for _, c := range []struct{ text, want string }{
+		{"GET /a#b HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 400 Bad Request"},
+		{"GET / HTTP/1.0\r\n\r\n", "HTTP/1.0 426 Upgrade Required"},
+		{"OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 200 OK"},
+		{"GET / HTTP/1.1\r\nHost:\r\n\r\n", "HTTP/1.1 200 OK"},
+	} {
+		status, r, _ := exchange(t, g.url, c.text)
+		h, err := textproto.NewReader(r).ReadMIMEHeader()
+		if status != c.want || err != nil || h.Get("Server") != "envoy" {
+			t.Errorf("%q: %q %v %v, want %q", c.text, status, h, err, c.want)
+		}
+	}
+	// An empty authority is not made up: net/http writes the cluster's address.
+	if got := <-hosts; got != addr {
+		t.Errorf("the backend saw the host %q", got)
+	}
+}
