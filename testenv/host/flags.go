@@ -21,6 +21,7 @@ const (
 	FlagDownstreamDisconnect          Flags = 1 << 14 // DC
 	FlagRetryLimitExceeded            Flags = 1 << 15 // URX
 	FlagStreamIdleTimeout             Flags = 1 << 16 // SI
+	FlagDownstreamProtocolError       Flags = 1 << 18 // DPE
 	FlagUpstreamProtocolError         Flags = 1 << 23 // UPE
 	FlagNoCluster                     Flags = 1 << 24 // NC
 	FlagDownstreamRemoteReset         Flags = 1 << 28 // DR

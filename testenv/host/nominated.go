@@ -39,9 +39,9 @@ func (s *Stream) refusal() *Reply {
 	case !s.http2 && (s.reqHeaders.bytes() > maxHeaderBytes || len(s.reqHeaders) > maxHeaders):
 		return &Reply{Status: 431, Body: "Request Header Fields Too Large", Details: "http1.headers_too_large"}
 	case s.refused:
-		return &Reply{Status: 400, Body: "Bad Request", Details: "http1.connection_header_rejected"}
+		return &Reply{Status: 400, Body: "Bad Request", Details: "http1.connection_header_rejected", Flags: FlagDownstreamProtocolError}
 	case s.http10:
-		return &Reply{Status: 426, Details: "low_version"}
+		return &Reply{Status: 426, Body: "Upgrade Required", Details: "low_version", Flags: FlagDownstreamProtocolError}
 	case strings.Contains(s.reqHeaders.Get(":path"), "#"):
 		return &Reply{Status: 400, Details: "path_normalization_failed"}
 	}

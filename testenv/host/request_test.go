@@ -281,14 +281,15 @@ func TestRefusedBeforeTheFilter(t *testing.T) {
 		status  int
 		body    string
 		details string
+		flags   string
 	}{
-		{host.Request{Path: "/a#b"}, 400, "", "path_normalization_failed"},
-		{host.Request{Path: "/a#b", HTTP2: true}, 400, "", "path_normalization_failed"},
-		{host.Request{Headers: host.H("connection", "te, X-Forwarded-For")}, 400, "Bad Request", "http1.connection_header_rejected"},
-		{host.Request{HTTP10: true}, 426, "", "low_version"},
+		{host.Request{Path: "/a#b"}, 400, "", "path_normalization_failed", "-"},
+		{host.Request{Path: "/a#b", HTTP2: true}, 400, "", "path_normalization_failed", "-"},
+		{host.Request{Headers: host.H("connection", "te, X-Forwarded-For")}, 400, "Bad Request", "http1.connection_header_rejected", "DPE"},
+		{host.Request{HTTP10: true}, 426, "Upgrade Required", "low_version", "DPE"},
 	} {
 		s := start(t)
-		ended(t, s.Request(c.r), c.status, c.body, c.details, "-")
+		ended(t, s.Request(c.r), c.status, c.body, c.details, c.flags)
 		s.callbacks(append([]string{create}, streamEnd...)...)
 	}
 }
