@@ -36,8 +36,8 @@ const (
 // Kind is what an operation asks of a record.
 type Kind uint8
 
-// The operations on a record; record.md's table says what each does in each
-// state (docs/protocol.md).
+// The operations on a record; the table in docs/protocol.md says what each does
+// in each state.
 const (
 	Issue    Kind = 1 // make and store a key signed by the bridge
 	Claim    Kind = 2 // become the owner, or learn why not
