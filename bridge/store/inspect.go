@@ -48,6 +48,9 @@ type Record struct {
 	NotedStatus uint16 // its status
 	Held        bool   // only a final word or the operator ends it
 	Policy      wire.Policy
+	Identity    []byte // Operation.Identity; nil: none kept
+	Caller      []byte // Operation.Caller; nil: none kept
+	Owner       []byte // whose claim it is, or who settled it
 	// Kept says that a result is there; Result is its envelope where it was asked
 	// for.
 	Kept   bool

@@ -43,6 +43,18 @@ type Operation struct {
 	// Withhold on a Claim lets the store answer Replayed without a result that is
 	// large: reading many of them at once takes longer than a claim may.
 	Withhold bool
+	// Identity is the key and the principal, sealed for who may ask the backend
+	// about them (bridge/seal, Identity); nil: not kept. It is kept until the
+	// final word.
+	Identity []byte
+	// Caller is a keyed digest of namespace and principal, by which all records of
+	// one caller are found again; nil: not kept.
+	Caller []byte
+	// Trace is the request's traceparent. The record keeps that of the first.
+	Trace string
+	// TTL is upstream's word on the life of a result; 0: the policy's. Executed and
+	// Complete only.
+	TTL time.Duration
 }
 
 // Reply answers one operation. Err is nil or wraps ErrUnavailable; where it is
@@ -62,6 +74,7 @@ type Reply struct {
 	Withheld    bool          // Replayed: the result is large and was not read; nothing else is set
 	Restored    bool          // the operation made a record that the store had lost
 	Takeover    bool          // Created after an earlier owner's lease ended
+	Trace       string        // Replayed, KeyUsed, ResponseNotKept, InFlight, KeyReused: the first request's traceparent
 }
 
 // Store carries out operations. Implementations are safe for concurrent use.

@@ -26,7 +26,7 @@ func (m *Answer) decode(b []byte) error {
 
 // Result: 1 code, 2 fence, 3 attempt, 4 lease, 5 retry after, 6 status, 7 age,
 // 8 remaining, 9 differs, 10 result, 11 restored, 12 key, 13 expires at, 14 text,
-// 15 withheld.
+// 15 withheld, 16 state.
 
 func (m *Result) append(b []byte) []byte {
 	b = appendNumber(b, 1, m.Code)
@@ -43,7 +43,8 @@ func (m *Result) append(b []byte) []byte {
 	b = appendText(b, 12, m.Key)
 	b = appendNumber(b, 13, m.ExpiresAtMS)
 	b = appendText(b, 14, m.Text)
-	return appendFlag(b, 15, m.Withheld)
+	b = appendFlag(b, 15, m.Withheld)
+	return appendNumber(b, 16, m.State)
 }
 
 func decodeResult(b []byte, m *Result) error {
@@ -79,6 +80,8 @@ func decodeResult(b []byte, m *Result) error {
 			return text(f, &m.Text)
 		case 15:
 			return flag(f, &m.Withheld)
+		case 16:
+			return number(f, &m.State, math.MaxUint8)
 		}
 		return nil
 	})

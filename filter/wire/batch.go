@@ -2,7 +2,7 @@ package wire
 
 import "math"
 
-// Batch: 1 namespace, 2 policies, 3 operations.
+// Batch: 1 namespace, 2 policies, 3 operations, 4 tallies.
 
 func (m *Batch) append(b []byte) []byte {
 	b = appendText(b, 1, m.Namespace)
@@ -17,12 +17,17 @@ func (m *Batch) append(b []byte) []byte {
 		b = m.Ops[i].append(b)
 		closeElement(b, at)
 	}
+	for i := range m.Tallies {
+		b, at = openElement(b, 4)
+		b = m.Tallies[i].append(b)
+		closeElement(b, at)
+	}
 	return b
 }
 
 func (m *Batch) decode(b []byte) error {
-	*m = Batch{Policies: m.Policies[:0], Ops: m.Ops[:0]}
-	return fields(b, 1<<2|1<<3, func(f field) error {
+	*m = Batch{Policies: m.Policies[:0], Ops: m.Ops[:0], Tallies: m.Tallies[:0]}
+	return fields(b, 1<<2|1<<3|1<<4, func(f field) error {
 		switch f.num {
 		case 1:
 			return text(f, &m.Namespace)
@@ -30,13 +35,15 @@ func (m *Batch) decode(b []byte) error {
 			return element(f, &m.Policies, MaxOperations, decodePolicy)
 		case 3:
 			return element(f, &m.Ops, MaxOperations, decodeOperation)
+		case 4:
+			return element(f, &m.Tallies, MaxTallies, decodeTally)
 		}
 		return nil
 	})
 }
 
 // Policy: 1 generation, 2 ttl, 3 tombstone, 4 lease, 5 attempts, 6 recovery,
-// 7 issued, 8 reject repeats, 9 replicas.
+// 7 issued, 8 reject repeats, 9 replicas, 10 previous scopes.
 
 func (m *Policy) append(b []byte) []byte {
 	b = appendText(b, 1, m.Generation)
@@ -47,7 +54,8 @@ func (m *Policy) append(b []byte) []byte {
 	b = appendNumber(b, 6, m.Recovery)
 	b = appendFlag(b, 7, m.Issued)
 	b = appendFlag(b, 8, m.RejectRepeat)
-	return appendNumber(b, 9, m.Replicas)
+	b = appendNumber(b, 9, m.Replicas)
+	return appendText(b, 10, m.PreviousScopes)
 }
 
 func decodePolicy(b []byte, m *Policy) error {
@@ -71,6 +79,8 @@ func decodePolicy(b []byte, m *Policy) error {
 			return flag(f, &m.RejectRepeat)
 		case 9:
 			return number(f, &m.Replicas, maxInt64)
+		case 10:
+			return text(f, &m.PreviousScopes)
 		}
 		return nil
 	})
@@ -78,7 +88,7 @@ func decodePolicy(b []byte, m *Policy) error {
 
 // Operation: 1 kind, 2 policy, 3 budget, 4 scope, 5 principal, 6 key, 7 owner,
 // 8 fence, 9 fingerprint, 10 status, 11 no result, 12 result, 13 unprotected,
-// 14 fetch.
+// 14 fetch, 15 trace, 16 retried, 17 ttl.
 
 func (m *Operation) append(b []byte) []byte {
 	b = appendNumber(b, 1, m.Kind)
@@ -94,7 +104,10 @@ func (m *Operation) append(b []byte) []byte {
 	b = appendFlag(b, 11, m.NoResult)
 	b = appendData(b, 12, m.Result)
 	b = appendFlag(b, 13, m.Unprotected)
-	return appendFlag(b, 14, m.Fetch)
+	b = appendFlag(b, 14, m.Fetch)
+	b = appendText(b, 15, m.Trace)
+	b = appendFlag(b, 16, m.Retried)
+	return appendNumber(b, 17, m.TTLMS)
 }
 
 func decodeOperation(b []byte, m *Operation) error {
@@ -128,6 +141,37 @@ func decodeOperation(b []byte, m *Operation) error {
 			return flag(f, &m.Unprotected)
 		case 14:
 			return flag(f, &m.Fetch)
+		case 15:
+			return text(f, &m.Trace)
+		case 16:
+			return flag(f, &m.Retried)
+		case 17:
+			return number(f, &m.TTLMS, maxInt64)
+		}
+		return nil
+	})
+}
+
+// Tally: 1 policy, 2 scope, 3 class, 4 number.
+
+func (m *Tally) append(b []byte) []byte {
+	b = appendNumber(b, 1, m.Policy)
+	b = appendText(b, 2, m.Scope)
+	b = appendNumber(b, 3, m.Class)
+	return appendNumber(b, 4, m.N)
+}
+
+func decodeTally(b []byte, m *Tally) error {
+	return fields(b, 0, func(f field) error {
+		switch f.num {
+		case 1:
+			return number(f, &m.Policy, math.MaxUint16)
+		case 2:
+			return text(f, &m.Scope)
+		case 3:
+			return number(f, &m.Class, math.MaxUint8)
+		case 4:
+			return number(f, &m.N, math.MaxUint32)
 		}
 		return nil
 	})

@@ -6,7 +6,10 @@ const Version = 1
 
 // Names on the HTTP side of a batch.
 const (
-	BatchPath   = "/v1/batch"
+	BatchPath = "/v1/batch"
+	// WaitPath takes a batch of one Wait operation and answers when the key's
+	// state has changed, or when the operation's budget has passed.
+	WaitPath    = "/v1/wait"
 	ContentType = "application/vnd.oncewall.batch"
 	// StampHeader is set by the bridge on every answer; its value is the newest
 	// batch version that the bridge serves.
@@ -31,6 +34,12 @@ const (
 	OwnerBytes = 24
 	// MaxReplicas bounds Policy.Replicas.
 	MaxReplicas = 5
+	// MaxPreviousScopes bounds Policy.PreviousScopes.
+	MaxPreviousScopes = 8
+	// MaxTraceBytes bounds Operation.Trace.
+	MaxTraceBytes = 55
+	// MaxTallies bounds Batch.Tallies.
+	MaxTallies = 256
 )
 
 // Kind is what an operation asks of a record.
@@ -46,6 +55,8 @@ const (
 	Release  Kind = 5 // proof that nothing was executed under this owner
 	Unknown  Kind = 6 // forwarded, and no complete answer came
 	Renew    Kind = 7 // the stream still lives: extend the lease
+	Wait     Kind = 8 // tell when the key is no longer in flight; on WaitPath only
+	Get      Kind = 9 // what is known of a key; changes nothing
 )
 
 // Code is the bridge's answer to one operation.
@@ -71,6 +82,10 @@ const (
 	Unavailable     Code = 15 // the store did not answer in time
 	Invalid         Code = 16 // the operation itself is not valid; see Text
 	OverQuota       Code = 17 // Claim, Issue: not carried out, the namespace's quota is used up: RetryAfterMS is set
+	Free            Code = 18 // Wait: nothing is in flight any more and there is no answer; a claim decides
+	TooManyWaiting  Code = 19 // Wait: a bound of the bridge's waiters is reached
+	Found           Code = 20 // Get: State is set, and what goes with it
+	NotFound        Code = 21 // Get: there is no record
 )
 
 // Recovery says what may happen to a claim whose lease has ended without news.
@@ -97,6 +112,10 @@ type Policy struct {
 	// Replicas is how many replicas of the store must hold what an answer says
 	// before it is given; 0 to MaxReplicas.
 	Replicas int64
+	// PreviousScopes are read before the operation's own scope until their keys
+	// have died; at most MaxPreviousScopes, separated by commas, which no scope
+	// holds.
+	PreviousScopes string
 }
 
 // Operation is one step on one record.
@@ -121,13 +140,56 @@ type Operation struct {
 	// Fetch on a Claim asks for the result however large it is: an earlier answer
 	// withheld it.
 	Fetch bool
+	// Trace is the W3C traceparent of a sampled request; empty: none.
+	Trace string
+	// Retried says that a proxy in front of this gateway sends the request again
+	// (x-envoy-attempt-count above 1). Claim only.
+	Retried bool
+	// TTLMS is upstream's word on the life of the result (Idempotency-TTL); 0: the
+	// policy's. Executed and Complete only.
+	TTLMS int64
 }
+
+// Tally counts repeats that the filter answered from its own memory, and of
+// which the bridge would not know.
+type Tally struct {
+	Policy uint16 // index into Batch.Policies
+	Scope  string
+	Class  Class
+	N      uint32
+}
+
+// Class is what a repeat looks like.
+type Class uint8
+
+// The classes of repeats.
+const (
+	DoubleClick  Class = 1 // while the first was in flight, or within 2 s of it
+	ClientRetry  Class = 2 // later
+	GatewayRetry Class = 3 // a proxy in front sent it again
+	Reused       Class = 4 // the same key with another fingerprint
+	SuspectedNew Class = 5 // another key with the same fingerprint: a client that makes a new key for a retry
+)
+
+// State is a record's state as Get tells it.
+type State uint8
+
+// The states; docs/protocol.md, "States".
+const (
+	StateIssued     State = 1
+	StateReleased   State = 2
+	StateProcessing State = 3
+	StateUnknown    State = 4
+	StateExecuted   State = 5
+	StateCompleted  State = 6
+)
 
 // Batch is what one callout carries.
 type Batch struct {
 	Namespace string
 	Policies  []Policy
 	Ops       []Operation
+	Tallies   []Tally // since the last batch; at most MaxTallies
 }
 
 // Result answers one operation; results stand in the order of the operations.
@@ -147,6 +209,7 @@ type Result struct {
 	Key          string // Issued
 	ExpiresAtMS  int64  // Issued: Unix milliseconds
 	Text         string // Invalid: what is wrong, never a key or a body
+	State        State  // Found
 }
 
 // Answer is what the bridge returns for a batch.

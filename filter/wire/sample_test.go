@@ -8,14 +8,16 @@ func sampleBatch() *Batch {
 	return &Batch{
 		Namespace: "edge",
 		Policies: []Policy{{Generation: "g1", TTLMS: 86_400_000, TombstoneMS: 1, LeaseMS: 60_000, MaxAttempts: 3,
-			Recovery: Reacquire, Issued: true, RejectRepeat: true, Replicas: 2}},
+			Recovery: Reacquire, Issued: true, RejectRepeat: true, Replicas: 2, PreviousScopes: "old,older"}},
 		Ops: []Operation{
 			{Kind: Claim, BudgetMS: 250, Scope: "payments", Principal: "user:u1", Key: "k1",
-				Owner: bytes.Repeat([]byte{1}, OwnerBytes), Fingerprint: sampleFingerprint(1)},
+				Owner: bytes.Repeat([]byte{1}, OwnerBytes), Fingerprint: sampleFingerprint(1), Fetch: true, Retried: true,
+				Trace: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"},
 			{Kind: Complete, Policy: 1, BudgetMS: 1, Scope: "s", Principal: "p", Key: "k2", Owner: []byte{2}, Fence: 1 << 60,
-				Status: 201, Result: []byte("result"), Unprotected: true},
+				Status: 201, Result: []byte("result"), Unprotected: true, TTLMS: 9},
 			{Kind: Executed, Scope: "s", Principal: "p", Key: "k3", NoResult: true},
 		},
+		Tallies: []Tally{{Policy: 1, Scope: "payments", Class: GatewayRetry, N: 1 << 31}},
 	}
 }
 
@@ -24,6 +26,8 @@ func sampleAnswer() *Answer {
 		{Code: Created, Fence: 1 << 60, Attempt: 2, LeaseMS: 60_000, Restored: true},
 		{Code: Replayed, Status: 201, AgeMS: 5, RemainingMS: 6, Result: []byte("result")},
 		{Code: InFlight, RetryAfterMS: 7},
+		{Code: Found, State: StateUnknown},
+		{Code: Replayed, Withheld: true},
 		{Code: KeyReused, Differs: []byte{byte(PartMethod), byte(PartBody)}},
 		{Code: Issued, Key: "k", ExpiresAtMS: 1_800_000_000_000},
 		{Code: Invalid, Text: "no scope"},

@@ -59,6 +59,14 @@ func (a *answer) bytes(i int) []byte {
 	return v
 }
 
+// text is an item that may be left out; "": it is.
+func (a *answer) text(i int) string {
+	if i >= len(a.items) || a.items[i].IsNil() {
+		return ""
+	}
+	return string(a.bytes(i))
+}
+
 // codeLarge is the prelude's LARGE.
 const codeLarge wire.Code = 0
 
@@ -99,11 +107,15 @@ func decode(res rueidis.RedisResult) (store.Reply, duty) {
 			r.Result = a.bytes(4)
 		}
 		d.acks = int(a.int(5))
+		r.Trace = a.text(6)
 	case wire.InFlight, wire.OutcomeUnknown:
 		r.RetryAfter = a.micros(1)
 		r.Age = a.micros(2)
+		r.Trace = a.text(3)
 	case wire.KeyReused:
 		r.Fingerprint = a.bytes(1)
+		r.Age = a.micros(2)
+		r.Trace = a.text(3)
 	case wire.Issued:
 		r.Remaining = a.micros(1)
 	case wire.KeyExpired, wire.Stale, wire.Lapsed:

@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -20,7 +21,7 @@ const (
 	// a connection of its own.
 	maxInline = 64 << 10
 	// maxArgs is the longest ARGV of a script.
-	maxArgs = 8
+	maxArgs = 11
 )
 
 // valid reports whether the scripts can carry op out.
@@ -58,7 +59,8 @@ var inlineArg = strconv.Itoa(maxInline)
 func (r *request) separate() {
 	r.alone = true
 	if r.kind == wire.Claim {
-		r.args = append(r.args[:4:4], "")
+		r.args = slices.Clone(r.args)
+		r.args[4] = ""
 	}
 }
 
@@ -116,7 +118,8 @@ func (e *encoder) args(a []string, op *store.Operation) []string {
 	case wire.Issue:
 		return append(a, policy, millis(op.Life))
 	case wire.Claim:
-		return append(a, string(op.Owner), policy, string(op.Fingerprint), e.skew, inlineArg)
+		return append(a, string(op.Owner), policy, string(op.Fingerprint), e.skew, inlineArg,
+			string(op.Identity), string(op.Caller), op.Trace)
 	}
 	a = append(a, string(op.Owner), strconv.FormatUint(op.Fence, 10), policy)
 	switch op.Kind {
@@ -125,11 +128,13 @@ func (e *encoder) args(a []string, op *store.Operation) []string {
 		if op.NoResult {
 			coming = "0"
 		}
-		return append(a, string(op.Fingerprint), "E", status(op.Status), coming, "")
+		return append(a, string(op.Fingerprint), "E", status(op.Status), coming, "",
+			string(op.Caller), op.Trace, ttl(op.TTL))
 	case wire.Complete:
-		return append(a, string(op.Fingerprint), "C", status(op.Status), "0", string(op.Result))
+		return append(a, string(op.Fingerprint), "C", status(op.Status), "0", string(op.Result),
+			string(op.Caller), op.Trace, ttl(op.TTL))
 	case wire.Unknown:
-		return append(a, string(op.Fingerprint))
+		return append(a, string(op.Fingerprint), string(op.Identity), string(op.Caller), op.Trace)
 	case wire.Release:
 		return append(a, e.marker, "")
 	}
@@ -137,6 +142,9 @@ func (e *encoder) args(a []string, op *store.Operation) []string {
 }
 
 func status(s uint16) string { return strconv.FormatUint(uint64(s), 10) }
+
+// ttl is upstream's word on the life of a result; "0": none.
+func ttl(d time.Duration) string { return strconv.FormatInt(max(d.Milliseconds(), 0), 10) }
 
 func millis(d time.Duration) string { return strconv.FormatInt(max(d.Milliseconds(), 1), 10) }
 

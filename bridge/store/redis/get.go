@@ -121,6 +121,7 @@ func decodeRecord(items []rueidis.RedisMessage) (store.Record, error) {
 	r.Fence, r.Attempts = uint64(number("fe")), uint32(number("at"))
 	r.Status, r.NotedStatus = uint16(number("sc")), uint16(number("ns"))
 	r.Maybe, r.Noted, r.Held = f["mb"] == "1", f["nw"] != "", f["hd"] == "1"
+	r.Identity, r.Caller, r.Owner = present(f["id"]), present(f["cl"]), present(f["ow"])
 	if claimed := number("ca"); claimed > 0 {
 		r.Age = max(-until(claimed), 0)
 	}
@@ -182,4 +183,12 @@ func unpack(text string) (wire.Policy, error) {
 	}
 	p.Recovery, p.Issued, p.RejectRepeat, p.Generation = wire.Recovery(recovery), issued == "1", reject[0] == '1', rest
 	return p, nil
+}
+
+// present is a field's value; nil: it is not there.
+func present(v string) []byte {
+	if v == "" {
+		return nil
+	}
+	return []byte(v)
 }

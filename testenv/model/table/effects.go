@@ -90,7 +90,7 @@ func tell(code wire.Code) func(*Case) {
 }
 
 func tellReused(c *Case) {
-	c.Reply = store.Reply{Code: wire.KeyReused, Fingerprint: []byte(c.Before.Fingerprint)}
+	c.Reply = store.Reply{Code: wire.KeyReused, Age: c.age(), Fingerprint: []byte(c.Before.Fingerprint)}
 }
 
 // seal ends a claim on which an older owner's success was noted: the operation

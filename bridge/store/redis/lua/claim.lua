@@ -1,13 +1,14 @@
 -- claim: become the owner of a key, or learn why not.
 --
 -- ARGV 1 owner, 2 policy, 3 fingerprint ('' is not tested), 4 clock skew (us),
---      5 longest result (bytes) that may be returned ('': any)
+--      5 longest result (bytes) that may be returned ('': any), 6 identity, 7 caller,
+--      8 trace, each '' where there is none
 -- returns {CREATED, fence, lease left (us), attempt, takeover 0|1, granted now 0|1, acks}
---      or {REPLAYED, status, age (us), life left (us), result, acks}
---      or {USED | NOTKEPT, status, age, life left, '', acks}
---      or {INFLIGHT | UNKNOWN, retry after (us), age}; 0: no honest value exists
+--      or {REPLAYED, status, age (us), life left (us), result, acks, trace}
+--      or {USED | NOTKEPT, status, age, life left, '', acks, trace}
+--      or {INFLIGHT | UNKNOWN, retry after (us), age, trace}; 0: no honest value exists
 --      or {LARGE}: replayed, and the result is longer than that
---      or {REUSED, the record's fingerprint} or {EXPIRED} {STALE} {LAPSED}
+--      or {REUSED, the record's fingerprint, age, trace} or {EXPIRED} {STALE} {LAPSED}
 --
 -- Run again by the same owner it answers the same claim with the same fence and
 -- the same end of its lease, so a lost answer costs nothing.
@@ -23,6 +24,8 @@ local function grant(attempts, maybe, fresh)
   r.nw, r.ns, r.hd, r.sc, r.ex = nil, nil, nil, nil, 0
   r.un = p.acks > 0 and '1' or nil
   if fp ~= '' then r.fp = fp end
+  r.id, r.cl, r.tr = nil, nil, nil
+  tell(r, ARGV[6], ARGV[7], ARGV[8])
   save(r, unresolved(r, p), fresh)
   index(r)
   return {CREATED, r.fe, r.le - now, attempts, maybe and 1 or 0, 1, acks(p)}
@@ -43,17 +46,19 @@ if past and p.tomb == 0 and not p.iss then
 end
 
 if r.st == 'P' or r.st == 'U' then touch(r) end
-if fp ~= '' and r.fp ~= '' and r.fp ~= fp then return {REUSED, r.fp} end
+if fp ~= '' and r.fp ~= '' and r.fp ~= fp then
+  return {REUSED, r.fp, math.max(now - r.ca, 0), r.tr}
+end
 if past then return {EXPIRED} end
 local age = math.max(now - r.ca, 0)
 
 if r.st == 'C' then
   local left = r.ex - now
-  if p.rej then return {USED, tonumber(r.sc), age, left, '', acks(p)} end
+  if p.rej then return {USED, tonumber(r.sc), age, left, '', acks(p) or 0, r.tr} end
   if redis.call('STRLEN', R) > (tonumber(ARGV[5]) or math.huge) then return {LARGE} end
   local result = redis.call('GET', R)
-  if result then return {REPLAYED, tonumber(r.sc), age, left, result, acks(p)} end
-  return {NOTKEPT, tonumber(r.sc), age, left, '', acks(p)}
+  if result then return {REPLAYED, tonumber(r.sc), age, left, result, acks(p) or 0, r.tr} end
+  return {NOTKEPT, tonumber(r.sc), age, left, '', acks(p) or 0, r.tr}
 end
 
 if r.st == 'I' then
@@ -87,8 +92,8 @@ end
 local retry = math.min(math.max(r.le - now, 0), p.lease * 1000)
 
 if r.st == 'E' then
-  if not over(r) then return {INFLIGHT, retry, age} end
-  return {NOTKEPT, tonumber(r.sc), age, r.ex - now, '', acks(p)}
+  if not over(r) then return {INFLIGHT, retry, age, r.tr} end
+  return {NOTKEPT, tonumber(r.sc), age, r.ex - now, '', acks(p) or 0, r.tr}
 end
 
 -- P or U
@@ -99,13 +104,13 @@ if mine or not over(r) then
     if r.un then redis.call('HDEL', K, 'un') end
     return {CREATED, r.fe, r.le - now, r.at, r.mb and 1 or 0, 0, acks(p)}
   end
-  return {r.st == 'P' and INFLIGHT or UNKNOWN, retry, age}
+  return {r.st == 'P' and INFLIGHT or UNKNOWN, retry, age, r.tr}
 end
 if r.nw then
   seal(r, p)
-  return {NOTKEPT, tonumber(r.sc), age, r.ex - now, '', acks(p)}
+  return {NOTKEPT, tonumber(r.sc), age, r.ex - now, '', acks(p) or 0, r.tr}
 end
 if p.rec == 3 and not r.hd and (p.max == 0 or r.at < p.max) then
   return grant(r.at + 1, '1')
 end
-return {UNKNOWN, 0, age}
+return {UNKNOWN, 0, age, r.tr}

@@ -2,7 +2,9 @@
 --
 -- ARGV 1 owner, 2 fence (0: not known), 3 policy, 4 fingerprint ('': not known),
 --      5 'E' executed or 'C' complete, 6 status, 7 '1' when a result still
---      follows an executed, 8 the result, an envelope ('': not kept)
+--      follows an executed, 8 the result, an envelope ('': not kept), 9 caller,
+--      10 trace, each '' where there is none, 11 upstream's word on the life of the
+--      result (ms; 0: the policy's)
 -- returns {OK, restored 0|1, 0, acks} or {STALE}
 --
 -- An older owner's success on a live claim is noted there, and the key is never
@@ -17,6 +19,10 @@ local r = load()
 local me = r.ow == owner
 local p = stricter(r, caller)
 
+-- Upstream's word replaces the policy's ttl, for the result and for the record.
+local word = tonumber(ARGV[11]) or 0
+if word > 0 then p.ttl = word end
+
 local function become()
   if kind == 'C' then
     local life = int(math.max(p.ttl, ms(r.kx - now), 1))
@@ -26,10 +32,12 @@ local function become()
   end
   unindex()
   local fresh = not r.st
-  if fresh or r.st == 'R' or r.st == 'I' then r.ca = now end
+  local restoring = fresh or r.st == 'R' or r.st == 'I'
+  if restoring then r.ca = now end
   r.st, r.ow, r.fe, r.sc = kind, owner, math.max(r.fe, fence), status
   r.le = (kind == 'E' and coming) and now + p.lease * 1000 or 0
   if fp ~= '' then r.fp = fp end
+  if restoring then tell(r, '', ARGV[9], ARGV[10]) end
   save(r, settle(r, p))
 end
 

@@ -32,7 +32,10 @@ local EXPIRED, UNKNOWN, NOTKEPT, STALE, LAPSED, ISSUED = 7, 8, 9, 12, 13, 14
 --   nw ns noted owner and its status      hd held         sc status of the answer
 --   un the grant may be undone: replicas are awaited, and its owner has not asked again
 --   ex expires_at, us (E and C)           kx end of an issued key's life, us
-local TEXTS = {'st', 'ow', 'po', 'f1', 'f2', 'f3', 'mb', 'nw', 'ns', 'hd', 'sc', 'un'}
+--   id key and principal, sealed; until the final word. Longer than 64 bytes, and
+--      there only where the bridge may have to ask the backend
+--   cl keyed digest of the caller         tr traceparent of the first request
+local TEXTS = {'st', 'ow', 'po', 'f1', 'f2', 'f3', 'mb', 'nw', 'ns', 'hd', 'sc', 'un', 'id', 'cl', 'tr'}
 local NUMBERS = {'fe', 'ca', 'le', 'at', 'ex', 'kx'}
 
 local function int(n) return string.format('%.0f', n) end
@@ -135,10 +138,18 @@ local function unresolved(r, p)
   return math.max(ms(r.le - now) + p.ttl + p.tomb, ms(r.kx - now))
 end
 
+-- tell sets who asked, as an operation's last arguments say it; what it does not
+-- say stays as it was.
+local function tell(r, id, caller, trace)
+  if id and id ~= '' then r.id = id end
+  if caller and caller ~= '' then r.cl = caller end
+  if trace and trace ~= '' then r.tr = trace end
+end
+
 -- settle makes r final and returns its life. An issued key's answer lives at
 -- least as long as the key.
 local function settle(r, p)
-  r.ex = math.max(now + p.ttl * 1000, r.kx, r.le)
+  r.ex, r.id = math.max(now + p.ttl * 1000, r.kx, r.le), nil
   r.po = pack(p)
   r.at, r.mb, r.nw, r.ns, r.hd, r.un = 0, nil, nil, nil, nil, nil
   return ms(r.ex - now) + p.tomb

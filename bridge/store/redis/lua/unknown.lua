@@ -1,6 +1,7 @@
 -- unknown: the request was forwarded and no complete answer came.
 --
--- ARGV 1 owner, 2 fence (0: not known), 3 policy, 4 fingerprint ('': not known)
+-- ARGV 1 owner, 2 fence (0: not known), 3 policy, 4 fingerprint ('': not known),
+--      5 identity, 6 caller, 7 trace, each '' where there is none
 -- returns {OK, restored 0|1, 0, acks} or {STALE}
 --
 -- On a record that was lost or fell back behind this owner's fence it makes the
@@ -34,6 +35,7 @@ if not (r.st == 'P' and current) then
   r.ow, r.fe, r.ca, r.le = owner, math.max(r.fe, fence), now, now + p.lease * 1000
   if p.iss then r.hd = '1' end
   if fp ~= '' then r.fp = fp end
+  tell(r, ARGV[5], ARGV[6], ARGV[7])
 end
 r.st, r.po, r.un = 'U', pack(p), nil
 save(r, unresolved(r, p)) -- begins with DEL, hence passes when memory is full
