@@ -43,7 +43,7 @@ type task struct {
 
 func (t *task) measure() {
 	o := &t.op
-	t.size = operationOverhead + len(o.Scope) + len(o.Principal) + len(o.Key) + len(o.Owner) + len(o.Fingerprint) + len(o.Result)
+	t.size = operationOverhead + len(o.Scope) + len(o.Principal) + len(o.Key) + len(o.Owner) + len(o.Fingerprint) + len(o.Result) + len(o.Trace)
 }
 
 // budget is what the next try may take: half of the whole for the first try, so

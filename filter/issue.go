@@ -64,7 +64,7 @@ func (s *Stream) issueComplete(now int64, paused Action) Action {
 		}
 		s.state = stateClaiming
 		t := &task{rule: c.rule, stream: s, deadline: now + int64(s.w.cfg.Bridge.Timeout),
-			op: wire.Operation{Kind: wire.Issue, Scope: scope, Principal: c.principal}}
+			op: wire.Operation{Kind: wire.Issue, Scope: scope, Principal: c.principal, Trace: s.trace}}
 		t.measure()
 		s.w.enqueue(now, t)
 		s.w.pump(now)

@@ -40,6 +40,7 @@ type Stream struct {
 	state  state
 	method string
 	path   string
+	trace  string // traceparent of a sampled request
 
 	principal   string
 	key         string
@@ -98,6 +99,7 @@ func (s *Stream) RequestHeaders(now int64, r Request, end bool) Action {
 	for _, v := range r.Header("content-type") {
 		s.grpc = s.grpc || hasPrefixFold(v, "application/grpc")
 	}
+	s.trace = traceOf(r)
 	if s.rule == nil {
 		return s.issueHeaders(now, r, end)
 	}
@@ -234,7 +236,7 @@ func discardOf(paused Action) Action {
 
 func (s *Stream) operation(k wire.Kind) wire.Operation {
 	return wire.Operation{Kind: k, Scope: s.rule.Scope, Principal: s.principal, Key: s.key,
-		Owner: s.owner, Fence: s.fence, Fingerprint: s.fingerprint, Unprotected: s.unprotected}
+		Owner: s.owner, Fence: s.fence, Fingerprint: s.fingerprint, Unprotected: s.unprotected, Trace: s.traceFor(k)}
 }
 
 func (s *Stream) claim(now int64) {
