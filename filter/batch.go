@@ -6,7 +6,7 @@ import (
 	"github.com/oncewall/oncewall/filter/wire"
 )
 
-// Bounds of the traffic to the bridge, per worker.
+// Bounds of the traffic to the bridge, per worker and lane.
 const (
 	// maxFlights bounds the batches under way.
 	maxFlights = 8
@@ -39,6 +39,7 @@ type task struct {
 	size     int
 	settles  bool
 	dropped  bool // a later operation of the same owner took its place
+	sent     bool // it has left at least once: the bridge may have seen it
 }
 
 func (t *task) measure() {
@@ -62,18 +63,18 @@ func (t *task) budget(now int64, timeout time.Duration) time.Duration {
 // flight is one batch under way.
 type flight struct {
 	id    uint32
+	lane  lane
 	tasks []*task
 	sent  int64
 	buf   []byte
 }
 
-// batcher queues operations and sends them in batches. While a batch is under
-// way new operations queue, and leave together when it returns; an idle worker
-// sends at once. Retries queue apart: their smaller budget must not shorten
-// the callout of fresh operations.
+// batcher queues operations and sends them in batches, by lanes. While a batch
+// is under way new operations of its lane queue, and leave together when it
+// returns; an idle lane sends at once.
 type batcher struct {
-	fresh   []*task
-	retries []*task
+	lanes   [lanes]queue
+	breaker breaker
 	flights []*flight
 	spare   []*flight
 	nextID  uint32
@@ -81,33 +82,8 @@ type batcher struct {
 	answer  wire.Answer
 }
 
-// enqueue puts a task where its next try leaves from.
-func (w *Worker) enqueue(now int64, t *task) {
-	t.queued = now
-	if t.tries == 0 {
-		w.b.fresh = append(w.b.fresh, t)
-	} else {
-		w.b.retries = append(w.b.retries, t)
-	}
-}
-
-// pump sends what may leave now.
-func (w *Worker) pump(now int64) {
-	b := &w.b
-	for len(b.flights) < maxFlights {
-		q := &b.fresh
-		if len(b.retries) > 0 {
-			q = &b.retries
-		}
-		if len(*q) == 0 || len(b.flights) > 0 && time.Duration(now-(*q)[0].queued) < batchPatience {
-			return
-		}
-		w.send(now, q)
-	}
-}
-
 // send makes one batch from the head of a queue and emits its callout.
-func (w *Worker) send(now int64, q *[]*task) {
+func (w *Worker) send(now int64, l lane, q *[]*task) {
 	b := &w.b
 	f := b.newFlight()
 	budget := w.cfg.Bridge.Timeout
@@ -117,7 +93,7 @@ func (w *Worker) send(now int64, q *[]*task) {
 		if len(f.tasks) == wire.MaxOperations || len(f.tasks) > 0 && size+t.size > wire.MaxBatchBytes {
 			break
 		}
-		if t.op.Fetch {
+		if t.large() {
 			if fetches++; fetches > maxBatchFetches {
 				break
 			}
@@ -137,15 +113,18 @@ func (w *Worker) send(now int64, q *[]*task) {
 		}
 		budget = min(budget, try)
 		size += t.size
+		t.sent = true
 		f.tasks = append(f.tasks, t)
 	}
 	rest := copy(*q, (*q)[n:])
 	clear((*q)[rest:])
 	*q = (*q)[:rest]
 	if len(f.tasks) > 0 {
-		f.sent = now
+		f.sent, f.lane = now, l
 		w.encode(f, budget)
 		b.flights = append(b.flights, f)
+		b.lanes[l].flights++
+		b.breaker.left(f.id)
 		w.count(MetricCallout)
 		w.emit(Effect{Kind: Count, Metric: MetricOperation, N: uint32(len(f.tasks))})
 		w.emit(Effect{Kind: Call, Call: CallEffect{ID: f.id, TimeoutMS: uint32(budget / time.Millisecond), Body: f.buf}})
@@ -214,6 +193,7 @@ func (b *batcher) land(id uint32) *flight {
 			b.flights[i] = b.flights[last]
 			b.flights[last] = nil
 			b.flights = b.flights[:last]
+			b.lanes[f.lane].flights--
 			return f
 		}
 	}
@@ -232,6 +212,7 @@ func (w *Worker) CallAnswered(now int64, id uint32, body []byte) {
 		w.callFailed(now, f)
 		return
 	}
+	w.b.breaker.answered()
 	for i, t := range f.tasks {
 		r := &a.Results[i]
 		if r.Code == wire.Unavailable {
@@ -270,11 +251,15 @@ func (w *Worker) CallTooLarge(now int64, id uint32) {
 			t.measure()
 		}
 	}
+	w.b.breaker.answered()
 	w.callFailed(now, f)
 }
 
 func (w *Worker) callFailed(now int64, f *flight) {
 	w.count(MetricBridgeError)
+	if w.b.breaker.failed(now, f.id) {
+		w.count(MetricBreakerOpened)
+	}
 	for _, t := range f.tasks {
 		w.failed(now, t)
 	}
@@ -315,27 +300,5 @@ func (w *Worker) answered(now int64, t *task, r *wire.Result, sent int64) {
 		t.stream.issueAnswered(r)
 	case wire.Renew:
 		t.stream.renewed(r, sent)
-	}
-}
-
-// expireQueued fails what has waited in the queue past its budget, which
-// happens only while every flight is stuck.
-func (w *Worker) expireQueued(now int64) {
-	for _, q := range []*[]*task{&w.b.fresh, &w.b.retries} {
-		var expired []*task
-		kept := (*q)[:0]
-		for _, t := range *q {
-			if time.Duration(t.deadline-now) < minTry && (!t.settles || t.stream != nil) {
-				expired = append(expired, t)
-			} else {
-				kept = append(kept, t)
-			}
-		}
-		clear((*q)[len(kept):])
-		*q = kept
-		for _, t := range expired {
-			t.tries = max(t.tries, 1)
-			w.failed(now, t)
-		}
 	}
 }

@@ -187,7 +187,7 @@ func (k Situation) play(s *Stream) Outcome {
 		answer.Code = wire.KeyForeign
 	}
 	if k == SituationAway {
-		s.away(0)
+		s.away(0, true)
 	} else {
 		s.claimAnswered(0, &answer, 0)
 	}

@@ -38,6 +38,7 @@ const (
 	MetricPanic
 	MetricInvalidRecord
 	MetricOverQuota
+	MetricBreakerOpened
 	metricCount
 )
 
@@ -76,6 +77,7 @@ var metricNames = [metricCount]string{
 	"idempotency.panic",
 	"idempotency.invalid_record",
 	"idempotency.over_quota",
+	"idempotency.breaker_opened",
 }
 
 // Metrics returns the names of the counters, indexed by [Metric].

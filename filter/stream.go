@@ -285,7 +285,7 @@ func (s *Stream) claimAnswered(now int64, r *wire.Result, sent int64) {
 		s.reply(problemUnavailable, extra{retryAfterMS: 1000})
 	case wire.Stale:
 		// Its first try was granted and given back: too few replicas held it.
-		s.away(now)
+		s.away(now, true)
 	default:
 		s.refused(r)
 	}
@@ -344,12 +344,12 @@ func (s *Stream) unavailable(now int64, t *task) {
 		s.reply(problemUnavailable, extra{retryAfterMS: 1000})
 		return
 	}
-	s.away(now)
+	s.away(now, t.sent)
 }
 
 // away does what the rule says of a claim that the store did not grant or
-// refuse.
-func (s *Stream) away(now int64) {
+// refuse. asked says that the store may have seen the claim.
+func (s *Stream) away(now int64, asked bool) {
 	if s.rule.Unavailable == rules.UnavailableForward {
 		s.unprotected = true
 		s.w.count(MetricUnprotected)
@@ -357,7 +357,9 @@ func (s *Stream) away(now int64) {
 		s.forward()
 		return
 	}
-	s.giveBack(now)
+	if asked {
+		s.giveBack(now)
+	}
 	s.reply(problemUnavailable, extra{retryAfterMS: 1000})
 }
 

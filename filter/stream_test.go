@@ -386,21 +386,6 @@ func TestWithheldResult(t *testing.T) {
 	}
 }
 
-// Claims that fetch large results travel a few at a time.
-func TestFetchesAreSpread(t *testing.T) {
-	g := newRig(t, true)
-	g.open("POST", "/orders", "first", true)
-	for range maxBatchFetches + 3 {
-		s := g.open("POST", "/orders", "k", true)
-		s.core.fetches = 1
-		g.w.b.fresh[len(g.w.b.fresh)-1].op.Fetch = true
-	}
-	g.answer(0, false)
-	if n := len(g.flights[0].batch.Ops); n != maxBatchFetches {
-		t.Errorf("%d fetches in a batch, want %d", n, maxBatchFetches)
-	}
-}
-
 // Envoy answers a gRPC request by trailers alone, which would turn a recorded
 // 201 into a 200 without its body.
 func TestGRPCIsNotReplayed(t *testing.T) {

@@ -166,7 +166,7 @@ func (w *Worker) schedule() {
 
 func (w *Worker) wanted() time.Duration {
 	switch {
-	case len(w.b.fresh) > 0 || len(w.b.retries) > 0:
+	case w.b.queued():
 		return tickBusy
 	case len(w.waiting) > 0 || len(w.waiters) > 0:
 		return tickWaiting
