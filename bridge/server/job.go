@@ -130,6 +130,7 @@ func (s *Server) convert(j *job, op *wire.Operation) (store.Operation, wire.Resu
 		Unprotected: op.Unprotected,
 		Withhold:    !op.Fetch,
 		Deadline:    j.arrival.Add(budget),
+		Trace:       sampled(op.Trace),
 	}
 	namer := s.cfg.Keys.Clients()
 	switch {

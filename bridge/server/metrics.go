@@ -13,22 +13,6 @@ import (
 	"github.com/oncewall/oncewall/filter/wire"
 )
 
-// Label values. An index without a name is counted as "other".
-var (
-	operationNames = [...]string{
-		wire.Issue: "issue", wire.Claim: "claim", wire.Executed: "executed", wire.Complete: "complete",
-		wire.Release: "release", wire.Unknown: "unknown", wire.Renew: "renew",
-	}
-	outcomeNames = [...]string{
-		wire.OK: "ok", wire.Created: "created", wire.Replayed: "replayed", wire.InFlight: "in-flight",
-		wire.KeyReused: "key-reused", wire.KeyUsed: "key-used", wire.KeyExpired: "key-expired",
-		wire.OutcomeUnknown: "outcome-unknown", wire.ResponseNotKept: "response-not-kept",
-		wire.KeyNotIssued: "key-not-issued", wire.KeyForeign: "key-foreign", wire.Stale: "stale",
-		wire.Lapsed: "lapsed", wire.Issued: "issued", wire.Unavailable: "unavailable", wire.Invalid: "invalid",
-		wire.OverQuota: "over-quota",
-	}
-)
-
 // commandCounter is what a store may offer beside its interface: how many
 // commands it has sent to its nodes.
 type commandCounter interface{ Commands() uint64 }
@@ -113,13 +97,6 @@ var latencyBuckets = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .02
 
 func counter(name, help string) prometheus.Counter {
 	return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
-}
-
-func label(name string) string {
-	if name == "" {
-		return "other"
-	}
-	return name
 }
 
 func revision() string {
