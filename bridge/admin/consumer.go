@@ -109,6 +109,9 @@ func (c *call) execute(t *api.Target, policy *api.Policy, op wire.Operation) (an
 		return nil, p
 	}
 	op.Scope, op.Principal, op.BudgetMS = t.Scope, principal, uint32(timeout.Milliseconds())
+	if op.Kind != wire.Renew {
+		op.Trace = c.trace
+	}
 	r := c.cfg.Server.Execute(c.ctx, &wire.Batch{
 		Namespace: t.Namespace, Policies: []wire.Policy{pol}, Ops: []wire.Operation{op},
 	})

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/oncewall/oncewall/client/api"
+	"github.com/oncewall/oncewall/filter/wire"
 )
 
 // A call is one request of a known caller.
@@ -22,6 +23,7 @@ type call struct {
 	caller Caller
 	ctx    context.Context
 	body   *json.Decoder
+	trace  string // the request's traceparent, where it is sampled
 }
 
 // A route serves one path. It returns a document for status 200, or a problem.
@@ -72,11 +74,20 @@ func (a *API) routes(operator bool, table map[string]route) http.Handler {
 			a.write(w, operation, nil, problem(tooMany))
 			return
 		}
-		c := &call{API: a, caller: caller, ctx: r.Context(), body: json.NewDecoder(http.MaxBytesReader(w, r.Body, at.limit))}
+		c := &call{API: a, caller: caller, ctx: r.Context(), trace: traceOf(r), body: json.NewDecoder(http.MaxBytesReader(w, r.Body, at.limit))}
 		c.body.DisallowUnknownFields()
 		document, p := at.serve(c)
 		a.write(w, operation, document, p)
 	})
+}
+
+// traceOf returns the traceparent of a sampled request (W3C Trace Context, level
+// 1); "" is none.
+func traceOf(r *http.Request) string {
+	if l := r.Header["Traceparent"]; len(l) == 1 && wire.SampledTrace(l[0]) {
+		return l[0]
+	}
+	return ""
 }
 
 // read decodes the body, which is one JSON document without unknown members.
