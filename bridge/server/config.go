@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/oncewall/oncewall/bridge/health"
 	"github.com/oncewall/oncewall/bridge/naming"
 	"github.com/oncewall/oncewall/bridge/seal"
 	"github.com/oncewall/oncewall/bridge/store"
@@ -47,6 +48,11 @@ type Config struct {
 	WriteUnsealed  bool
 	RefuseUnsealed bool
 
+	// Asked says of which scopes a backend may be asked what became of a request;
+	// nil: of none. Their records keep key and principal, sealed, until the final
+	// word. It needs a Sealer.
+	Asked func(namespace, scope string) bool
+
 	MaxBatchBytes int64 // largest body of a batch; above: 413
 	MaxInFlight   int   // batches answered at one time; above: 503
 
@@ -82,6 +88,7 @@ type Server struct {
 	health   health            // of the store
 	opening  health            // of what is read from it
 	mounts   mounts
+	parts    []health.Part
 	inFlight atomic.Int64
 	draining atomic.Bool
 	// calls counts the calls of Store.Do that have not returned; one may outlive
@@ -98,6 +105,9 @@ func New(cfg Config) (*Server, error) {
 	}
 	if cfg.Sealer == nil && (cfg.WriteUnsealed || cfg.RefuseUnsealed) {
 		return nil, errors.New("server: unsealed results cannot be told from others without a sealer")
+	}
+	if cfg.Sealer == nil && cfg.Asked != nil {
+		return nil, errors.New("server: identities cannot be kept without a sealer")
 	}
 	setDefault(&cfg.MaxBatchBytes, DefaultMaxBatchBytes)
 	setDefault(&cfg.MaxInFlight, DefaultMaxInFlight)
@@ -118,6 +128,7 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{cfg: cfg, start: time.Now(), metrics: newMetrics(cfg.Registry, cfg.Store, cfg.Version)}
 	s.health.log, s.health.bad, s.health.good = cfg.Log, "store unavailable", "store available again"
 	s.opening.log, s.opening.bad, s.opening.good = cfg.Log, "recorded results do not open", "recorded results open again"
+	s.parts = s.ownParts()
 	var err error
 	if s.quotas, err = newQuotas(cfg.Quotas, cfg.Registry, cfg.Log); err != nil {
 		return nil, err

@@ -148,6 +148,7 @@ func (s *Server) convert(j *job, op *wire.Operation) (store.Operation, wire.Resu
 	}
 	out.Name = namer.Name(j.batch.Namespace, op.Scope, op.Principal, op.Key)
 	out.Fingerprint = namer.Fingerprint(out.Name, op.Fingerprint)
+	s.identify(&out, j.batch.Namespace, op)
 	if op.Kind == wire.Complete {
 		if j.quota.keeps(len(op.Result)) {
 			s.setResult(&out, op.Result)
