@@ -74,6 +74,7 @@ type Reply struct {
 	Withheld    bool          // Replayed: the result is large and was not read; nothing else is set
 	Restored    bool          // the operation made a record that the store had lost
 	Takeover    bool          // Created after an earlier owner's lease ended
+	Dropped     bool          // the record forgot the longest gone of too many released owners
 	Trace       string        // Replayed, KeyUsed, ResponseNotKept, InFlight, KeyReused: the first request's traceparent
 }
 

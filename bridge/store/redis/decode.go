@@ -92,6 +92,7 @@ func decode(res rueidis.RedisResult) (store.Reply, duty) {
 		r.Restored = a.int(1) == 1
 		r.Lease = a.micros(2)
 		d.acks = int(a.int(3))
+		r.Dropped = a.int(4) > 0
 	case wire.Created:
 		r.Fence = uint64(a.int(1))
 		r.Lease = a.micros(2)
@@ -99,6 +100,7 @@ func decode(res rueidis.RedisResult) (store.Reply, duty) {
 		r.Takeover = a.int(4) == 1
 		d.granted = a.int(5) == 1
 		d.acks = int(a.int(6))
+		r.Dropped = a.int(7) > 0
 	case wire.Replayed, wire.KeyUsed, wire.ResponseNotKept:
 		r.Status = uint16(a.int(1))
 		r.Age = a.micros(2)

@@ -119,7 +119,7 @@ func (e *encoder) args(a []string, op *store.Operation) []string {
 		return append(a, policy, millis(op.Life))
 	case wire.Claim:
 		return append(a, string(op.Owner), policy, string(op.Fingerprint), e.skew, inlineArg,
-			string(op.Identity), string(op.Caller), op.Trace)
+			string(op.Identity), string(op.Caller), op.Trace, e.marker)
 	}
 	a = append(a, string(op.Owner), strconv.FormatUint(op.Fence, 10), policy)
 	switch op.Kind {
@@ -134,7 +134,7 @@ func (e *encoder) args(a []string, op *store.Operation) []string {
 		return append(a, string(op.Fingerprint), "C", status(op.Status), "0", string(op.Result),
 			string(op.Caller), op.Trace, ttl(op.TTL))
 	case wire.Unknown:
-		return append(a, string(op.Fingerprint), string(op.Identity), string(op.Caller), op.Trace)
+		return append(a, string(op.Fingerprint), string(op.Identity), string(op.Caller), op.Trace, e.marker)
 	case wire.Release:
 		return append(a, e.marker, "")
 	}

@@ -60,10 +60,19 @@ func decode(fields map[string]string) (table.Record, error) {
 			r.Expires = number(v)
 		case "kx":
 			r.KeyExpires = number(v)
+		case "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8": // in their order, below
 		case "un": // where replicas are awaited, which the table has none of
 		default:
 			fault = fmt.Errorf("record: field %q is not known", name)
 		}
+	}
+	for i := range r.Leavers {
+		v, ok := fields["r"+strconv.Itoa(i+1)]
+		if !ok {
+			break
+		}
+		until, owner, _ := strings.Cut(v, ":")
+		r.Leavers[i] = table.Leaver{Owner: owner, Until: number(until)}
 	}
 	r.Fingerprint = fields["f1"] + fields["f2"] + fields["f3"]
 	if r.State == table.Absent {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -110,6 +111,13 @@ func (s *Server) shift(p places, us int64) error {
 	for _, name := range moments {
 		if at, err := strconv.ParseInt(fields[name], 10, 64); err == nil {
 			s.do("HSET", p.record, name, strconv.FormatInt(at-us, 10))
+		}
+	}
+	for i := range table.MaxLeavers {
+		name := "r" + strconv.Itoa(i+1)
+		until, owner, _ := strings.Cut(fields[name], ":")
+		if at, err := strconv.ParseInt(until, 10, 64); err == nil {
+			s.do("HSET", p.record, name, strconv.FormatInt(at-us, 10)+":"+owner)
 		}
 	}
 	if due, err := s.do("ZSCORE", p.index, p.member).AsFloat64(); err == nil && due != 0 {

@@ -52,6 +52,11 @@ func encode(r *table.Record) map[string]string {
 	number("sc", int64(r.Status))
 	number("ex", r.Expires)
 	number("kx", r.KeyExpires)
+	for i, l := range r.Leavers {
+		if l.Owner != "" {
+			text("r"+strconv.Itoa(i+1), strconv.FormatInt(l.Until, 10)+":"+l.Owner)
+		}
+	}
 	flag("mb", r.Maybe)
 	flag("hd", r.Held)
 	return f

@@ -48,11 +48,13 @@ func (c *Case) grant(attempt int64, maybe bool) {
 		State: Processing, Owner: string(c.Op.Owner), Fence: max(r.Fence+1, uint64(c.Now)),
 		Fingerprint: fingerprint, Policy: c.policy, HasPolicy: true,
 		Claimed: c.Now, LeaseEnd: c.Now + c.policy.LeaseMS*1000, Attempts: attempt, Maybe: maybe,
-		KeyExpires: r.KeyExpires, Result: r.Result, ResultLeft: r.ResultLeft,
+		KeyExpires: r.KeyExpires, Result: r.Result, ResultLeft: r.ResultLeft, Leavers: r.Leavers,
 	}
+	dropped := c.succeed()
 	r.liveUnresolved(c.policy, c.Now)
 	r.index()
 	grantAgain(c)
+	c.Reply.Dropped = dropped
 }
 
 // grantAgain answers with the claim as it stands.
@@ -160,6 +162,7 @@ func noBody(c *Case) {
 // becomeUnknown keeps the lease of a live claim.
 func becomeUnknown(c *Case) {
 	c.After.State = Unknown
+	c.After.forget(c.Now)
 	c.unresolved()
 	c.Reply.Code = wire.OK
 }
@@ -176,8 +179,9 @@ func restoreUnknown(c *Case) {
 	if len(op.Fingerprint) > 0 {
 		r.Fingerprint = string(op.Fingerprint)
 	}
+	dropped := c.succeed()
 	c.unresolved()
-	c.Reply = store.Reply{Code: wire.OK, Restored: true}
+	c.Reply = store.Reply{Code: wire.OK, Restored: true, Dropped: dropped}
 }
 
 // restoreHeld is the same for an issued key: what else was lost is not known.
@@ -208,8 +212,9 @@ func free(c *Case) {
 	r := &c.After
 	*r = Record{
 		State: Released, Owner: r.Owner, Fence: r.Fence, Left: c.Limits.Marker.Microseconds(),
-		Result: r.Result, ResultLeft: r.ResultLeft,
+		Result: r.Result, ResultLeft: r.ResultLeft, Leavers: r.Leavers,
 	}
+	r.forget(c.Now)
 	c.Reply.Code = wire.OK
 }
 
@@ -226,6 +231,7 @@ func issueAgain(c *Case) {
 func giveBack(c *Case) {
 	r := &c.After
 	r.State, r.LeaseEnd, r.Attempts = Unknown, 0, max(r.Attempts-1, 0)
+	c.Reply.Dropped = c.leave(string(c.Op.Owner))
 	r.liveUnresolved(c.policy, c.Now)
 	r.index()
 	c.Reply.Code = wire.OK

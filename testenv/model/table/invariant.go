@@ -23,6 +23,14 @@ func (r *Record) Broken() (broken []string) {
 		"maybe, held, attempts and notes end with the claim")
 	must(!r.Unresolved() || r.Attempts > 0 || r.State == Unknown && r.LeaseEnd == 0,
 		"a claim counts as an attempt until it is given back")
+	seen, none := map[string]bool{}, false
+	for _, l := range r.Leavers {
+		must(l.Owner == "" || !r.Final(), "a final word needs no leavers")
+		must(l.Owner == "" || !none, "leavers stand without a gap")
+		must(!seen[l.Owner] || l.Owner == "", "an owner leaves once")
+		must((l.Owner == "") == (l.Until == 0), "a leaver is one for a while")
+		none, seen[l.Owner] = none || l.Owner == "", true
+	}
 	must(r.NotedOwner == "" || r.State == Processing, "only a live claim is noted on")
 	must((r.NotedOwner == "") == (r.NotedStatus == 0), "a note has owner and status")
 	must(!r.Held || r.State == Unknown && r.Policy.Issued, "only a lost issued key's record is held")

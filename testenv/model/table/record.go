@@ -44,13 +44,26 @@ type Record struct {
 	Status      uint16 // of the answer
 	Expires     int64  // us: end of the answer's life
 	KeyExpires  int64  // us: end of an issued key's life
-	Left        int64  // us until the store drops the record; 0: absent
+	// Leavers are the owners that released and that nothing else remembers, the
+	// oldest first.
+	Leavers [MaxLeavers]Leaver
+	Left    int64 // us until the store drops the record; 0: absent
 
 	Result     string // an envelope; "": none
 	ResultLeft int64  // us until the store drops the result
 
 	Indexed bool
 	Due     int64 // us: the moment for which it is indexed
+}
+
+// MaxLeavers bounds the released owners that a record remembers beside its own.
+const MaxLeavers = 8
+
+// A Leaver is an owner that is granted nothing more until a moment (us). The zero
+// Leaver is none.
+type Leaver struct {
+	Owner string
+	Until int64
 }
 
 // Final reports whether the record holds a final word, tombstones included.
@@ -76,9 +89,16 @@ func millis(us int64) int64 { return max((us+999)/1000, 0) }
 func life(ms int64) int64 { return max(ms, 1) * 1000 }
 
 // liveUnresolved sets the life of a record without a final word: what is left of
-// its lease, then as long as an answer would have been remembered.
+// its lease, then as long as an answer would have been remembered; never less than
+// its issued key, or than it refuses a leaver.
 func (r *Record) liveUnresolved(p wire.Policy, now int64) {
-	r.Left = life(max(millis(r.LeaseEnd-now)+p.TTLMS+p.TombstoneMS, millis(r.KeyExpires-now)))
+	last := int64(0)
+	for _, l := range r.Leavers {
+		if l.Until > now {
+			last = l.Until // the newest holds longest
+		}
+	}
+	r.Left = life(max(millis(r.LeaseEnd-now)+p.TTLMS+p.TombstoneMS, millis(r.KeyExpires-now), millis(last-now)))
 }
 
 // liveFinal sets the life of a final record from now on, and forgets what only an
@@ -88,6 +108,7 @@ func (r *Record) liveFinal(p wire.Policy, now int64) {
 	r.Left = life(millis(r.Expires-now) + p.TombstoneMS)
 	r.Policy, r.HasPolicy = p, true
 	r.Attempts, r.Maybe, r.NotedOwner, r.NotedStatus, r.Held = 0, false, "", 0, false
+	r.Leavers = [MaxLeavers]Leaver{}
 	r.unindex()
 }
 

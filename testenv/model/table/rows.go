@@ -58,8 +58,8 @@ var claimRows = []Row{
 		onClaim, func(c *Case) bool { return c.Before.Past(c.Now) }, say(wire.KeyExpired),
 	},
 	{
-		"claim-after-release", "ISSUED, RELEASED", "claim, me released it", "–", "stale", "",
-		onClaim, all(in(Issued, Released), (*Case).me), say(wire.Stale),
+		"claim-after-release", "ISSUED, RELEASED", "claim, me released it, or is a leaver", "–", "stale", "",
+		onClaim, all(in(Issued, Released), (*Case).left), say(wire.Stale),
 	},
 	{
 		"claim-issued", "ISSUED", "claim, within its life", "PROCESSING(F), indexed", "created F", "",
@@ -98,11 +98,13 @@ var claimRows = []Row{
 		onClaim, all(in(Processing), (*Case).noted), sealAndTell,
 	},
 	{
+		"claim-leaver", "PROCESSING, UNKNOWN", "claim that the next row would grant, me is a leaver", "–", "stale", "",
+		onClaim, all(in(Processing, Unknown), (*Case).reacquires, (*Case).left), say(wire.Stale),
+	},
+	{
 		"claim-takeover", "PROCESSING, UNKNOWN", "claim, over, `reacquire`, attempts left, not noted, not held (in PROCESSING: other)",
 		"PROCESSING(F), maybe, attempts + 1", "created F, a take-over", "",
-		onClaim, all(in(Processing, Unknown), (*Case).attemptsLeft, func(c *Case) bool {
-			return c.policy.Recovery == wire.Reacquire && !c.Before.Held
-		}), takeOver,
+		onClaim, all(in(Processing, Unknown), (*Case).reacquires), takeOver,
 	},
 	{
 		"claim-held", "PROCESSING, UNKNOWN", "claim, over, `probe` or `hold`, or no attempts left, or held", "–",
@@ -227,7 +229,7 @@ var releaseRows = []Row{
 		onRelease, all(releases, (*Case).noted), sealAndOK,
 	},
 	{
-		"release-takeover", "PROCESSING", "release, cur, after a take-over (maybe)", "UNKNOWN, over, attempts - 1, fingerprint kept", "ok", "",
+		"release-takeover", "PROCESSING", "release, cur, after a take-over (maybe)", "UNKNOWN, over, attempts - 1, fingerprint kept; me a leaver", "ok", "",
 		onRelease, all(releases, func(c *Case) bool { return c.Before.Maybe }), giveBack,
 	},
 	{
@@ -237,6 +239,12 @@ var releaseRows = []Row{
 	{
 		"release-live", "PROCESSING", "release, cur, no maybe, client key", "RELEASED, out of the index", "ok", "",
 		onRelease, releases, free,
+	},
+	{
+		"release-leaver", "ISSUED, RELEASED, PROCESSING, UNKNOWN", "release otherwise (not of who released it)", "the same; me a leaver", "ok", "",
+		onRelease, func(c *Case) bool {
+			return in(Processing, Unknown)(c) || in(Issued, Released)(c) && !c.me()
+		}, leaveAlone,
 	},
 	{
 		"release-nothing", "any other", "release", "–", "ok, nothing done", "",

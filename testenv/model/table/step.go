@@ -129,6 +129,12 @@ func (c *Case) attemptsLeft() bool {
 	return c.policy.MaxAttempts == 0 || c.Before.Attempts < c.policy.MaxAttempts
 }
 
+// reacquires: the rule lets a claim whose lease is over go to another, and nothing
+// forbids it.
+func (c *Case) reacquires() bool {
+	return c.attemptsLeft() && c.policy.Recovery == wire.Reacquire && !c.Before.Held
+}
+
 func in(states ...State) func(*Case) bool {
 	return func(c *Case) bool {
 		for _, s := range states {

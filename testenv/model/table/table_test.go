@@ -136,7 +136,7 @@ func records() (out []table.Record) {
 	}
 	for state := table.Absent; state <= table.Completed; state++ {
 		for _, p := range policies {
-			for bits := range 32 {
+			for bits := range 64 {
 				set := func(bit int) bool { return bits>>bit&1 == 1 }
 				r := table.Record{State: state, Left: 1000}
 				end := int64(now - 1)
@@ -158,6 +158,9 @@ func records() (out []table.Record) {
 					if set(4) {
 						r.NotedOwner, r.NotedStatus = "o3", 201
 					}
+				}
+				if state != table.Absent && !r.Final() && set(5) {
+					r.Leavers[0] = table.Leaver{Owner: "o2", Until: now + 1}
 				}
 				if r.Final() {
 					r.Status, r.Expires = 200, now-1

@@ -2,8 +2,9 @@
 --
 -- ARGV 1 owner, 2 policy, 3 fingerprint ('' is not tested), 4 clock skew (us),
 --      5 longest result (bytes) that may be returned ('': any), 6 identity, 7 caller,
---      8 trace, each '' where there is none
--- returns {CREATED, fence, lease left (us), attempt, takeover 0|1, granted now 0|1, acks}
+--      8 trace, each '' where there is none, 9 life of a leaver (ms)
+-- returns {CREATED, fence, lease left (us), attempt, takeover 0|1, granted now 0|1, acks,
+--        leavers dropped}
 --      or {REPLAYED, status, age (us), life left (us), result, acks, trace}
 --      or {USED | NOTKEPT, status, age, life left, '', acks, trace}
 --      or {INFLIGHT | UNKNOWN, retry after (us), age, trace}; 0: no honest value exists
@@ -18,6 +19,7 @@ local r = load()
 local p = stricter(r, caller)
 
 local function grant(attempts, maybe, fresh)
+  local dropped = succeed(r, owner, tonumber(ARGV[9]))
   r.fe = math.max(r.fe + 1, now)
   r.st, r.ow, r.ca, r.le, r.po = 'P', owner, now, now + p.lease * 1000, pack(p)
   r.at, r.mb = attempts, maybe
@@ -28,7 +30,7 @@ local function grant(attempts, maybe, fresh)
   tell(r, ARGV[6], ARGV[7], ARGV[8])
   save(r, unresolved(r, p), fresh)
   index(r)
-  return {CREATED, r.fe, r.le - now, attempts, maybe and 1 or 0, 1, acks(p)}
+  return {CREATED, r.fe, r.le - now, attempts, maybe and 1 or 0, 1, acks(p) or 0, dropped}
 end
 
 if not r.st then
@@ -62,13 +64,13 @@ if r.st == 'C' then
 end
 
 if r.st == 'I' then
-  if r.ow == owner then return {STALE} end
+  if hasLeft(r, owner) then return {STALE} end
   if now >= r.kx then return {EXPIRED} end
   return grant(1, nil)
 end
 
 if r.st == 'R' then
-  if r.ow == owner then return {STALE} end
+  if hasLeft(r, owner) then return {STALE} end
   if p.iss then return {EXPIRED} end
   return grant(1, nil)
 end
@@ -111,6 +113,7 @@ if r.nw then
   return {NOTKEPT, tonumber(r.sc), age, r.ex - now, '', acks(p) or 0, r.tr}
 end
 if p.rec == 3 and not r.hd and (p.max == 0 or r.at < p.max) then
+  if hasLeft(r, owner) then return {STALE} end
   return grant(r.at + 1, '1')
 end
 return {UNKNOWN, 0, age, r.tr}

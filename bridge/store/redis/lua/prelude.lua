@@ -34,9 +34,14 @@ local EXPIRED, UNKNOWN, NOTKEPT, STALE, LAPSED, ISSUED = 7, 8, 9, 12, 13, 14
 --   ex expires_at, us (E and C)           kx end of an issued key's life, us
 --   id key and principal, sealed; until the final word. Longer than 64 bytes, and
 --      there only where the bridge may have to ask the backend
+--   cm fence and moment (us) of the last compensation that was begun
 --   cl keyed digest of the caller         tr traceparent of the first request
-local TEXTS = {'st', 'ow', 'po', 'f1', 'f2', 'f3', 'mb', 'nw', 'ns', 'hd', 'sc', 'un', 'id', 'cl', 'tr'}
+--   r1 .. r8 owners that released and that nothing else here remembers, the oldest
+--      first: the moment (us) until which each is refused, ':', the owner
+local TEXTS = {'st', 'ow', 'po', 'f1', 'f2', 'f3', 'mb', 'nw', 'ns', 'hd', 'sc', 'un', 'id', 'cl', 'tr', 'cm'}
 local NUMBERS = {'fe', 'ca', 'le', 'at', 'ex', 'kx'}
+
+local LEAVERS = {'r1', 'r2', 'r3', 'r4', 'r5', 'r6', 'r7', 'r8'}
 
 local function int(n) return string.format('%.0f', n) end
 
@@ -51,7 +56,25 @@ local function load()
     r[name] = r[name] and tonumber(v[i + 1]) or v[i + 1]
   end
   r.fp = (r.f1 or '') .. (r.f2 or '') .. (r.f3 or '')
+  if r.r1 then
+    r.leavers = {}
+    for i = 1, #LEAVERS do
+      local v = r[LEAVERS[i]]
+      if not v then break end
+      local colon = string.find(v, ':', 1, true)
+      local to = tonumber(string.sub(v, 1, colon - 1))
+      if to > now then r.leavers[#r.leavers + 1] = {to, string.sub(v, colon + 1)} end
+    end
+  end
   return r
+end
+
+-- listLeavers appends the fields of r's leavers to a.
+local function listLeavers(r, a)
+  for i = 1, #r.leavers do
+    a[#a + 1] = LEAVERS[i]
+    a[#a + 1] = int(r.leavers[i][1]) .. ':' .. r.leavers[i][2]
+  end
 end
 
 -- save writes r whole; fresh says that the key is not there.
@@ -75,6 +98,7 @@ local function save(r, life, fresh)
       n = n + 2
     end
   end
+  if r.leavers then listLeavers(r, a) end
   if not fresh then redis.call('DEL', K) end
   redis.call('HSET', K, unpack(a))
   redis.call('PEXPIRE', K, int(math.max(life, 1)))
@@ -131,11 +155,47 @@ local function final(r) return r.st == 'E' or r.st == 'C' end
 local function over(r) return now >= r.le end
 local function ms(us) return math.max(math.ceil(us / 1000), 0) end
 
+-- A released owner is remembered by the record: as the one of I and R, else as a
+-- leaver. A claim of its that was delayed somewhere then comes to nothing.
+
+-- hasLeft reports whether owner has released.
+local function hasLeft(r, owner)
+  if (r.st == 'I' or r.st == 'R') and r.ow == owner then return true end
+  for i = 1, r.leavers and #r.leavers or 0 do
+    if r.leavers[i][2] == owner then return true end
+  end
+  return false
+end
+
+-- leave makes owner a leaver for life (ms), the newest; save writes it. It returns
+-- how many of the oldest were dropped for it.
+local function leave(r, owner, life)
+  local keep, dropped = {}, 0
+  for i = 1, r.leavers and #r.leavers or 0 do
+    if r.leavers[i][2] ~= owner then keep[#keep + 1] = r.leavers[i] end
+  end
+  keep[#keep + 1] = {now + life * 1000, owner}
+  if #keep > #LEAVERS then
+    table.remove(keep, 1)
+    dropped = 1
+  end
+  r.leavers = keep
+  return dropped
+end
+
+-- succeed is to be called before another owner than that of I and R is set.
+local function succeed(r, owner, life)
+  if (r.st == 'I' or r.st == 'R') and r.ow and r.ow ~= owner then return leave(r, r.ow, life) end
+  return 0
+end
+
 -- unresolved is the life of a record without a final word: what is left of its
 -- lease, then as long as an answer would have been remembered; never less than
--- its issued key.
+-- its issued key, or than it refuses a leaver.
 local function unresolved(r, p)
-  return math.max(ms(r.le - now) + p.ttl + p.tomb, ms(r.kx - now))
+  local life = math.max(ms(r.le - now) + p.ttl + p.tomb, ms(r.kx - now))
+  if r.leavers and #r.leavers > 0 then life = math.max(life, ms(r.leavers[#r.leavers][1] - now)) end
+  return life
 end
 
 -- tell sets who asked, as an operation's last arguments say it; what it does not
@@ -149,10 +209,24 @@ end
 -- settle makes r final and returns its life. An issued key's answer lives at
 -- least as long as the key.
 local function settle(r, p)
-  r.ex, r.id = math.max(now + p.ttl * 1000, r.kx, r.le), nil
+  r.ex, r.id, r.cm = math.max(now + p.ttl * 1000, r.kx, r.le), nil, nil
   r.po = pack(p)
-  r.at, r.mb, r.nw, r.ns, r.hd, r.un = 0, nil, nil, nil, nil, nil
+  r.at, r.mb, r.nw, r.ns, r.hd, r.un, r.leavers = 0, nil, nil, nil, nil, nil, nil
   return ms(r.ex - now) + p.tomb
+end
+
+-- wake tells the bridges whose requests wait for this record that it is not in
+-- flight any more. Where nobody of the node's clients listens it costs a look. It
+-- never fails a step: what is not heard is found at the lease's end. A server that
+-- knows no sharded channels (older than 7, embedded) is told by plain ones.
+local function wake()
+  local channel = string.sub(IDX, 1, -4) .. 'w'
+  local n = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+  if n.err then
+    redis.pcall('PUBLISH', channel, member())
+  elseif n[2] > 0 then
+    redis.pcall('SPUBLISH', channel, member())
+  end
 end
 
 -- seal ends a claim on which an older owner's success was noted: the operation
@@ -161,4 +235,19 @@ local function seal(r, p)
   unindex()
   r.st, r.ow, r.sc, r.le = 'E', r.nw, r.ns, 0
   save(r, settle(r, p))
+  wake()
+end
+
+-- free makes the key claimable again, by others than its owner: RELEASED, or an
+-- issued key ISSUED again. marker is the life of RELEASED (ms).
+local function free(r, p, marker)
+  unindex()
+  local f = {st = 'R', ow = r.ow, fe = r.fe, fp = '', ca = 0, le = 0, at = 0, ex = 0, kx = 0, leavers = r.leavers}
+  local life = marker
+  if p.iss then
+    f.st, f.po, f.kx = 'I', r.po, r.kx
+    life = math.max(marker, ms(r.kx - now))
+  end
+  save(f, life)
+  wake()
 end

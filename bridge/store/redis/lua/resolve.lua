@@ -44,14 +44,7 @@ if action == 'R' then
     seal(r, p)
     return {OK, 1, 0, acks(p)}
   end
-  unindex()
-  local free = {st = 'R', ow = r.ow, fe = r.fe, fp = '', ca = 0, le = 0, at = 0, ex = 0, kx = 0}
-  local life = marker
-  if p.iss then
-    free.st, free.po, free.kx = 'I', r.po, r.kx
-    life = math.max(marker, ms(r.kx - now))
-  end
-  save(free, life)
+  free(r, p, marker)
   return {OK, 0, 0, acks(p)}
 end
 

@@ -1,8 +1,8 @@
 -- unknown: the request was forwarded and no complete answer came.
 --
 -- ARGV 1 owner, 2 fence (0: not known), 3 policy, 4 fingerprint ('': not known),
---      5 identity, 6 caller, 7 trace, each '' where there is none
--- returns {OK, restored 0|1, 0, acks} or {STALE}
+--      5 identity, 6 caller, 7 trace, each '' where there is none, 8 life of a leaver (ms)
+-- returns {OK, restored 0|1, 0, acks, leavers dropped} or {STALE}
 --
 -- On a record that was lost or fell back behind this owner's fence it makes the
 -- record again; an issued key's is then held, since what else was lost with it
@@ -27,9 +27,10 @@ if r.nw then
   return {OK, 0, 0, acks(p)}
 end
 
-local restored = 0
+local restored, dropped = 0, 0
 if not (r.st == 'P' and current) then
   restored = 1
+  dropped = succeed(r, owner, tonumber(ARGV[8]))
   -- What this owner sent is one attempt more than a fallen-back claim knows of.
   r.at = r.st == 'P' and r.at + 1 or 1
   r.ow, r.fe, r.ca, r.le = owner, math.max(r.fe, fence), now, now + p.lease * 1000
@@ -40,4 +41,5 @@ end
 r.st, r.po, r.un = 'U', pack(p), nil
 save(r, unresolved(r, p)) -- begins with DEL, hence passes when memory is full
 index(r)
-return {OK, restored, 0, acks(p)}
+wake()
+return {OK, restored, 0, acks(p) or 0, dropped}
