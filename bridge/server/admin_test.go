@@ -2,8 +2,6 @@ package server
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -12,27 +10,6 @@ import (
 	"github.com/oncewall/oncewall/bridge/store"
 	"github.com/oncewall/oncewall/filter/wire"
 )
-
-func TestReadiness(t *testing.T) {
-	st := answering(store.Reply{Code: wire.OK})
-	b := start(t, st)
-	if status, body := b.get("/readyz"); status != http.StatusOK {
-		t.Errorf("status %d: %s", status, body)
-	}
-	st.ready = errors.New("redis: maxmemory-policy is allkeys-lru: must be noeviction")
-	status, body := b.get("/readyz")
-	var answer readiness
-	if err := json.Unmarshal([]byte(body), &answer); err != nil {
-		t.Fatal(err)
-	}
-	if status != http.StatusServiceUnavailable || answer.Ready || answer.Parts["server"] != "ok" ||
-		answer.Parts["store"] != st.ready.Error() {
-		t.Errorf("status %d: %s", status, body)
-	}
-	if status, _ := b.get("/healthz"); status != http.StatusOK {
-		t.Errorf("healthz %d though the process is alive", status)
-	}
-}
 
 // TestDrain: a batch under way is finished and answered while readiness fails,
 // and then Run returns.

@@ -85,8 +85,8 @@ type Server struct {
 	secrets  [][sha256.Size]byte
 	metrics  *metrics
 	quotas   map[string]*quota // by namespace
-	health   health            // of the store
-	opening  health            // of what is read from it
+	health   condition         // of the store
+	opening  condition         // of what is read from it
 	mounts   mounts
 	parts    []health.Part
 	inFlight atomic.Int64

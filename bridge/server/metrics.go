@@ -34,6 +34,7 @@ type metrics struct {
 	takeovers       prometheus.Counter
 	unprotected     prometheus.Counter
 	unreadable      [len(unreadableNames)]prometheus.Counter
+	health          *prometheus.GaugeVec
 }
 
 func newMetrics(reg *prometheus.Registry, st store.Store, version string) *metrics {
@@ -76,13 +77,16 @@ func newMetrics(reg *prometheus.Registry, st store.Store, version string) *metri
 	for reason, name := range unreadableNames {
 		m.unreadable[reason] = unreadable.WithLabelValues(name)
 	}
+	m.health = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "oncewall_bridge_part_status", Help: "How a part was when /readyz was last asked: 0 ok, 1 degraded, 2 failed.",
+	}, []string{"part"})
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "oncewall_build_info", Help: "Always 1; the labels say what is running.",
 		ConstLabels: prometheus.Labels{"version": version, "revision": revision(), "goversion": runtime.Version()},
 	})
 	build.Set(1)
 	reg.MustRegister(m.size, m.duration, m.requests, m.storeBatches, m.stalls, m.storeOperations, m.restored, m.takeovers,
-		m.unprotected, unreadable, operations, durations, build,
+		m.unprotected, m.health, unreadable, operations, durations, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if c, ok := st.(commandCounter); ok {
 		reg.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{

@@ -50,7 +50,7 @@ type quota struct {
 	Quota
 	keys, bytes bucket
 	refused     [len(quotaNames)]prometheus.Counter
-	health      health
+	health      condition
 }
 
 func newQuotas(list []Quota, reg prometheus.Registerer, log *slog.Logger) (map[string]*quota, error) {
@@ -64,7 +64,7 @@ func newQuotas(list []Quota, reg prometheus.Registerer, log *slog.Logger) (map[s
 			return nil, fmt.Errorf("server: namespace %q has two quotas", q.Namespace)
 		}
 		at := &quota{Quota: q, keys: newBucket(float64(q.NewKeys)), bytes: newBucket(float64(q.ResultBytes))}
-		at.health = health{log: log.With("namespace", q.Namespace), bad: "quota used up", good: "quota is enough again"}
+		at.health = condition{log: log.With("namespace", q.Namespace), bad: "quota used up", good: "quota is enough again"}
 		for i, name := range quotaNames {
 			at.refused[i] = refused.WithLabelValues(q.Namespace, name)
 		}

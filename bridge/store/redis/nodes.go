@@ -47,8 +47,11 @@ type layout struct {
 	of    [Buckets]*node
 }
 
+// alone is the node of which nothing is known but that it is there.
+const alone = "master"
+
 func oneNode() *layout {
-	n := &node{id: "master", address: "master", load: new(load)}
+	n := &node{id: alone, address: alone, load: new(load)}
 	l := &layout{nodes: []*node{n}}
 	for b := range l.of {
 		l.of[b] = n

@@ -11,26 +11,26 @@ import (
 // and that is one failure, not many.
 const quietAfter = 5 * time.Second
 
-// health turns many outcomes into one log line per change.
-type health struct {
+// condition turns many outcomes into one log line per change.
+type condition struct {
 	log       *slog.Logger
 	bad, good string // the two lines
 	// lastFailure is the Unix time in nanoseconds; 0 while all is well.
 	lastFailure atomic.Int64
 }
 
-func (h *health) failed(err error, attrs ...any) {
-	if h.lastFailure.Swap(time.Now().UnixNano()) == 0 {
-		h.log.Warn(h.bad, append(attrs, "error", err)...)
+func (c *condition) failed(err error, attrs ...any) {
+	if c.lastFailure.Swap(time.Now().UnixNano()) == 0 {
+		c.log.Warn(c.bad, append(attrs, "error", err)...)
 	}
 }
 
-func (h *health) answered() {
-	last := h.lastFailure.Load()
+func (c *condition) answered() {
+	last := c.lastFailure.Load()
 	if last == 0 || time.Since(time.Unix(0, last)) < quietAfter {
 		return
 	}
-	if h.lastFailure.CompareAndSwap(last, 0) {
-		h.log.Info(h.good)
+	if c.lastFailure.CompareAndSwap(last, 0) {
+		c.log.Info(c.good)
 	}
 }
