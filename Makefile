@@ -140,16 +140,16 @@ test-wasm: $(OUT)/wasmtest
 test-plugin:
 	cd plugin && $(WASM_ENV) $(GO) vet ./...
 
-test-e2e: build envoy redis
+test-e2e: build envoy redis cc
 	$(if $(E2E),$(GO) test -count=1 -p 1 $(E2E))
 
 conformance: envoy envoy-old $(OUT)/conformance ## compares the wasm host with both Envoys, fact by fact
 	@$(OUT)/conformance
 
-test-old: build redis ## the tests with a real Envoy, on the oldest one
+test-old: build redis cc ## the tests with a real Envoy, on the oldest one
 	ENVOY="$$(build/envoy.sh 1.36.2)" $(GO) test -count=1 -p 1 ./testenv/stack/... $(E2E)
 
-faults: redis ## every fault of a Redis Cluster, several times under longer load
+faults: redis cc ## every fault of a Redis Cluster, several times under longer load
 	$(GO) test -count=1 -timeout 30m -v ./testenv/clusterfault -args -long
 
 bench: build envoy redis $(OUT)/bench ## cost of a request beside bare proxying

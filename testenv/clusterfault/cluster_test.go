@@ -22,7 +22,10 @@ func TestCluster(t *testing.T) {
 		{"index deleted", indexDeleted},
 		{"memory full", memoryFull},
 		{"a master restarted", masterRestarted},
+		{"LOADING: a master that reads its data", masterLoading},
 		{"manual failover", manualFailover},
+		{"forced failover", forcedFailover},
+		{"NOREPLICAS: min-replicas-to-write", tooFewToWrite},
 		{"a master stopped", masterStopped},
 		{"a replica stopped", replicaStopped},
 		{"a master killed", masterKilled},
@@ -50,6 +53,7 @@ func noFault(r *rig) {
 
 func scriptFlush(r *rig) {
 	plain, acked := r.load(0), r.load(1)
+	met := r.meets("NOSCRIPT")
 	for range 5 {
 		for _, n := range r.Nodes {
 			r.command(n, "SCRIPT", "FLUSH")
@@ -57,6 +61,7 @@ func scriptFlush(r *rig) {
 		plain.flowsEverywhere()
 		acked.flowsEverywhere()
 	}
+	met()
 	plain.end()
 	acked.end()
 }
@@ -97,6 +102,7 @@ func slotsOf(region, count int) (out []string) {
 func moved(r *rig) {
 	plain, acked := r.load(0), r.load(1)
 	from, to := r.master(0), r.master(1)
+	met := r.meets("MOVED")
 	slots := slotsOf(0, 20)
 	for _, slot := range slots {
 		r.migrate(slot, from, to)()
@@ -108,8 +114,9 @@ func moved(r *rig) {
 	}
 	plain.flowsEverywhere()
 	acked.flowsEverywhere()
-	plain.end(0)
-	acked.end(0)
+	met()
+	plain.endIn(0, slots)
+	acked.endIn(0, slots)
 }
 
 // A script names three keys, and a slot that is half migrated refuses whatever
@@ -118,6 +125,7 @@ func moved(r *rig) {
 func halfMigrated(r *rig) {
 	plain, acked := r.load(0), r.load(1)
 	from, to := r.master(2), r.master(0)
+	ask, again := r.meets("ASK"), r.meets("TRYAGAIN")
 	var ends []func()
 	slots := slotsOf(2, 4)
 	for _, slot := range slots {
@@ -125,6 +133,8 @@ func halfMigrated(r *rig) {
 	}
 	plain.hurts(2)
 	acked.hurts(2)
+	ask()
+	again()
 	plain.flowsEverywhere()
 	acked.flowsEverywhere()
 	for _, end := range ends {
@@ -135,24 +145,26 @@ func halfMigrated(r *rig) {
 	for _, slot := range slots {
 		r.migrate(slot, to, from)()
 	}
-	plain.end(2)
-	acked.end(2)
+	plain.endIn(2, slots)
+	acked.endIn(2, slots)
 }
 
 func slotDown(r *rig) {
 	plain, acked := r.load(0), r.load(1)
 	master := r.master(1)
 	slots := slotsOf(1, 4)
+	met := r.meets("CLUSTERDOWN")
 	for _, n := range r.Nodes {
 		r.command(n, append([]string{"CLUSTER", "DELSLOTS"}, slots...)...)
 	}
 	plain.hurts(1)
 	acked.hurts(1)
+	met()
 	plain.flowsEverywhere()
 	r.command(master, append([]string{"CLUSTER", "ADDSLOTS"}, slots...)...)
 	r.command(master, "CLUSTER", "BUMPEPOCH")
 	plain.flowsEverywhere()
 	acked.flowsEverywhere()
-	plain.end(1)
-	acked.end(1)
+	plain.endIn(1, slots)
+	acked.endIn(1, slots)
 }

@@ -1,14 +1,13 @@
 package clusterfault
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/oncewall/oncewall/bridge/store"
 	"github.com/oncewall/oncewall/filter/wire"
+	"github.com/oncewall/oncewall/testenv/rediscluster"
 )
 
 const (
@@ -23,10 +22,12 @@ const (
 	// callers of each region, and how often each begins a key.
 	callers = 2
 	pace    = 15 * time.Millisecond
+	// perRegion is how many keys of each region a mixed batch holds.
+	perRegion = 2
 )
 
-// A load is callers that claim, finish and repeat keys in every region until
-// end.
+// A load is callers that send batches to a bridge until end: they claim, finish
+// and repeat keys. Some keep to one region, others mix all regions in a batch.
 type load struct {
 	r      *rig
 	policy *wire.Policy
@@ -36,108 +37,163 @@ type load struct {
 	mu     sync.Mutex
 	keys   []*key
 	faults []string
+	// awayIn counts by bucket what was unavailable.
+	awayIn map[int]int
 
 	served, away [regions]atomic.Int64
 	slowest      [regions]atomic.Int64 // of an answer, unavailable included; ns
 }
 
-// A key counts the owners that were granted it. Each of them would have run it.
+// A key counts its executions: the owners that were granted it, each of whom
+// would have sent the request to the backend.
 type key struct {
-	name   store.Name
-	region int
-	grants int
+	text           string
+	bucket, region int
+	owner          []byte // of the first request
+	runs           int
 }
 
 func (r *rig) load(replicas int64) *load {
-	l := &load{r: r, policy: policyOf(replicas), stop: make(chan struct{})}
+	l := &load{r: r, policy: policyOf(replicas), stop: make(chan struct{}), awayIn: map[int]int{}}
 	for region := range regions {
 		for n := range callers {
-			l.all.Go(func() { l.caller(region, n) })
+			l.all.Go(func() { l.caller(n, region) })
 		}
 	}
+	l.all.Go(func() { l.caller(0, 0, 1, 2) })
 	return l
 }
 
-// caller begins a key in each of its region's buckets in turn.
-func (l *load) caller(region, n int) {
+// caller begins a key in each of its regions' buckets in turn.
+func (l *load) caller(n int, of ...int) {
 	tick := time.NewTicker(pace)
 	defer tick.Stop()
-	for b := n; ; b++ {
-		if regionOf[b%len(regionOf)] != region {
-			continue
-		}
+	each := 1
+	if len(of) > 1 {
+		each = perRegion
+	}
+	for turn := n; ; turn += each {
 		select {
 		case <-l.stop:
 			return
 		case <-tick.C:
 		}
-		l.story(&key{name: newName(b % len(regionOf)), region: region})
+		var keys []*key
+		for _, region := range of {
+			for i := range each {
+				b := bucketsOf[region][(turn+i)%len(bucketsOf[region])]
+				keys = append(keys, &key{text: newKey(b), bucket: b, region: region, owner: newOwner()})
+			}
+		}
+		l.story(keys)
 	}
 }
 
-// story is what happens to one key: a first request, a repeat while it runs, its
-// answer, and a repeat of that.
-func (l *load) story(k *key) {
+// story is what happens to keys: a first request each, a repeat while it runs,
+// its answer, and a repeat of that.
+func (l *load) story(keys []*key) {
 	l.mu.Lock()
-	l.keys = append(l.keys, k)
+	l.keys = append(l.keys, keys...)
 	l.mu.Unlock()
-	first := newOwner()
-	if !l.attempt(k, first) {
-		l.operation(k, wire.Release, first) // it never ran
-		return
+	granted, not := l.attempt(keys, (*key).first)
+	l.operate(not, wire.Release, (*key).first) // they never ran
+	l.attempt(granted, another, wire.InFlight)
+	ok, _ := split(granted, l.operate(granted, wire.Complete, (*key).first), wire.OK)
+	l.attempt(ok, another, wire.Replayed, wire.InFlight)
+}
+
+func (k *key) first() []byte { return k.owner }
+
+func another(*key) []byte { return newOwner() }
+
+// split parts keys by whether their result has the code.
+func split(keys []*key, results []wire.Result, code wire.Code) (with, without []*key) {
+	for i, k := range keys {
+		if results[i].Code == code {
+			with = append(with, k)
+		} else {
+			without = append(without, k)
+		}
 	}
-	l.attempt(k, newOwner(), wire.InFlight)
-	if l.operation(k, wire.Complete, first).Code == wire.OK {
-		l.attempt(k, newOwner(), wire.Replayed, wire.InFlight)
-	}
+	return with, without
 }
 
 // attempt claims as a filter does: once more with the same owner where the first
 // try came to nothing. want are the answers beside a grant and unavailable.
-func (l *load) attempt(k *key, owner []byte, want ...wire.Code) (granted bool) {
+func (l *load) attempt(keys []*key, owner func(*key) []byte, want ...wire.Code) (granted, not []*key) {
+	owners := map[*key][]byte{}
+	for _, k := range keys {
+		owners[k] = owner(k)
+	}
+	same := func(k *key) []byte { return owners[k] }
 	for range 2 {
-		reply := l.operation(k, wire.Claim, owner)
-		switch {
-		case reply.Err != nil:
-			continue
-		case reply.Code == wire.Created:
-			k.grants++
-			return true
-		case reply.Code == wire.Stale:
-			return false // the first try was granted, and given back
-		}
-		for _, code := range want {
-			if reply.Code == code {
-				return false
+		var again []*key
+		for i, result := range l.operate(keys, wire.Claim, same) {
+			k := keys[i]
+			switch {
+			case result.Code == wire.Created:
+				k.runs++
+				granted = append(granted, k)
+				continue
+			case result.Code == wire.Unavailable:
+				again = append(again, k)
+				continue
+			case result.Code != wire.Stale && !among(want, result.Code): // stale: granted before, and given back
+				l.fault("claim of a key that ran %d times: code %d, want %v", k.runs, result.Code, want)
 			}
+			not = append(not, k)
 		}
-		l.fault("claim of a key with %d grants: code %d, want %v", k.grants, reply.Code, want)
-		return false
+		keys = again
+	}
+	return granted, append(not, keys...)
+}
+
+func among(codes []wire.Code, c wire.Code) bool {
+	for _, code := range codes {
+		if c == code {
+			return true
+		}
 	}
 	return false
 }
 
-// operation carries out one step and books how it was answered.
-func (l *load) operation(k *key, kind wire.Kind, owner []byte) store.Reply {
-	op := store.Operation{Kind: kind, Name: k.name, Owner: owner, Policy: l.policy, Deadline: time.Now().Add(budget)}
-	if kind == wire.Complete {
-		op.Status, op.Result = 201, []byte("result")
+// operate sends one operation for each key in one batch, and books how each was
+// answered.
+func (l *load) operate(keys []*key, kind wire.Kind, owner func(*key) []byte) []wire.Result {
+	if len(keys) == 0 {
+		return nil
+	}
+	ops := make([]wire.Operation, len(keys))
+	for i, k := range keys {
+		ops[i] = wire.Operation{Kind: kind, Key: k.text, Owner: owner(k)}
+		if kind == wire.Complete {
+			ops[i].Status, ops[i].Result = 201, response()
+		}
 	}
 	begin := time.Now()
-	reply := do(l.r.store, op)
+	results, err := l.r.bridge.send(l.policy, ops...)
 	took := int64(time.Since(begin))
-	for old := l.slowest[k.region].Load(); took > old && !l.slowest[k.region].CompareAndSwap(old, took); {
-		old = l.slowest[k.region].Load()
+	if err != nil {
+		l.fault("batch of operations %d: %v", kind, err)
+		results = make([]wire.Result, len(ops))
+		for i := range results {
+			results[i].Code = wire.Unavailable
+		}
 	}
-	switch {
-	case reply.Err == nil:
-		l.served[k.region].Add(1)
-	case errors.Is(reply.Err, store.ErrUnavailable):
+	for i, k := range keys {
+		for old := l.slowest[k.region].Load(); took > old && !l.slowest[k.region].CompareAndSwap(old, took); {
+			old = l.slowest[k.region].Load()
+		}
+		if results[i].Code != wire.Unavailable {
+			l.served[k.region].Add(1)
+			continue
+		}
 		l.away[k.region].Add(1)
-	default:
-		l.fault("operation %d: %v is not unavailable", kind, reply.Err)
+		l.mu.Lock()
+		l.awayIn[k.bucket]++
+		l.mu.Unlock()
 	}
-	return reply
+	return results
 }
 
 func (l *load) fault(format string, args ...any) {
@@ -171,15 +227,11 @@ func (l *load) hurts(region int) {
 }
 
 // end stops the callers and checks what they saw: unavailable in the regions
-// concerned alone, answers in time, and one grant at most for each key, a claim
-// made now included.
+// concerned alone, answers in time, and one execution at most for each key, a
+// claim made now included.
 func (l *load) end(concerned ...int) {
 	l.r.Helper()
-	close(l.stop)
-	l.all.Wait()
-	for _, f := range l.faults {
-		l.r.Error(f)
-	}
+	l.halt()
 	for region := range regions {
 		may := false
 		for _, c := range concerned {
@@ -195,37 +247,81 @@ func (l *load) end(concerned ...int) {
 		l.r.Logf("region %d: %d answered, %d unavailable, slowest %v", region, l.served[region].Load(), away, slowest.Round(time.Millisecond))
 	}
 	if twice := l.twice(); twice > 0 {
-		l.r.Errorf("%d of %d keys were granted twice", twice, len(l.keys))
+		l.r.Errorf("%d of %d keys were executed twice", twice, len(l.keys))
 	}
 }
 
-// twice claims every key once more and counts those that were granted to two
-// owners.
+// endIn is end for a fault of some slots alone: the others of their region are
+// not concerned.
+func (l *load) endIn(region int, slots []string) {
+	l.r.Helper()
+	l.end(region)
+	elsewhere := 0
+	for b, n := range l.awayIn {
+		if regionOf[b] == region && !holds(slots, b) {
+			elsewhere += n
+		}
+	}
+	if served := int(l.served[region].Load()); elsewhere*100 > stumbles*served {
+		l.r.Errorf("region %d: %d operations unavailable in other slots, %d answered", region, elsewhere, served)
+	}
+}
+
+func holds(slots []string, bucket int) bool {
+	for _, s := range slots {
+		if s == fmt.Sprint(rediscluster.Slot(tag(bucket))) {
+			return true
+		}
+	}
+	return false
+}
+
+// lossy ends a load whose keys a failover may have lost, and says how many.
+func (l *load) lossy() {
+	l.r.Helper()
+	l.halt()
+	l.r.Logf("without replicas: %d of %d keys were executed twice", l.twice(), len(l.keys))
+}
+
+// halt stops the callers.
+func (l *load) halt() {
+	l.r.Helper()
+	close(l.stop)
+	l.all.Wait()
+	for _, f := range l.faults {
+		l.r.Error(f)
+	}
+}
+
+// twice claims every key that ran once more, and counts those with two
+// executions.
 func (l *load) twice() (count int) {
 	l.r.Helper()
+	var ran []*key
 	for _, k := range l.keys {
-		if k.grants > 0 {
-			var reply store.Reply
-			for end := time.Now().Add(10 * time.Second); ; {
-				reply = do(l.r.store, l.r.claim(k.name, newOwner(), l.policy, 2*time.Second))
-				if reply.Err == nil {
-					break
-				}
-				if time.Now().After(end) {
-					for _, n := range l.r.Nodes {
-						v, err := n.Do(l.r.Context(), "GET", tag(bucketOf(k.name))+"x")
-						c, _ := n.Do(l.r.Context(), "CLUSTER", "NODES")
-						l.r.Logf("%s: %q %v\n%s", n.Address(), v, err, c)
-					}
-					l.r.Logf("reply of one with replicas: %v", do(l.r.store, l.r.claim(k.name, newOwner(), policyOf(1), 2*time.Second)).Err)
-					l.r.Fatalf("region %d, bucket %d: no answer in 30s: %v", k.region, bucketOf(k.name), reply.Err)
-				}
-			}
-			if reply.Code == wire.Created {
-				k.grants++
-			}
+		if k.runs > 0 {
+			ran = append(ran, k)
 		}
-		if k.grants > 1 {
+	}
+	const batch = 64
+	for from := 0; from < len(ran); from += batch {
+		left := ran[from:min(from+batch, len(ran))]
+		l.r.eventually("an answer to every repeat", func() bool {
+			var again []*key
+			for i, result := range l.operate(left, wire.Claim, another) {
+				switch result.Code {
+				case wire.Unavailable:
+					again = append(again, left[i])
+				case wire.Created:
+					left[i].runs++
+				}
+			}
+			left = again
+			return len(left) == 0
+		})
+	}
+	for _, k := range l.keys {
+		if k.runs > 1 {
 			count++
 		}
 	}

@@ -1,6 +1,7 @@
 package clusterfault
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -45,9 +46,11 @@ func memoryFull(r *rig) {
 		r.Fatalf("claim: %+v", reply)
 	}
 	plain, acked := r.load(0), r.load(1)
+	met := r.meets("OOM")
 	r.command(r.master(0), "CONFIG", "SET", "maxmemory", "1")
 	plain.hurts(0)
 	acked.hurts(0)
+	met()
 	op.Kind, op.Status, op.Result, op.Deadline = wire.Complete, 201, []byte("result"), time.Now().Add(time.Second)
 	if reply := r.one(op); reply.Code != wire.OK {
 		r.Errorf("complete while memory is full: %+v, want ok", reply)
@@ -77,6 +80,39 @@ func masterRestarted(r *rig) {
 	acked.end(0)
 }
 
+// A master that comes back with its data and reads for a while answers LOADING.
+func masterLoading(r *rig) {
+	n := r.master(0)
+	// Its data as one snapshot, and a pause after each key, a second in all.
+	r.command(n, "CONFIG", "SET", "rdbcompression", "no")
+	for i := range 100 {
+		r.command(n, "SET", fmt.Sprintf("%s%d", fillerIn(0), i), strings.Repeat("x", 4096), "PX", "60000")
+	}
+	r.command(n, "BGREWRITEAOF")
+	r.eventually("its data are one snapshot", func() bool {
+		info := r.command(n, "INFO", "persistence")
+		return strings.Contains(info, "aof_rewrite_in_progress:0") && strings.Contains(info, "aof_rewrite_scheduled:0")
+	})
+	keys, err := strconv.Atoi(r.command(n, "DBSIZE"))
+	if err != nil {
+		r.Fatal(err)
+	}
+	plain, acked := r.load(0), r.load(1)
+	met := r.meets("LOADING")
+	n.Kill()
+	if err := n.Restart(r.Context(), "--key-load-delay", strconv.Itoa(1_000_000/keys), "--loading-process-events-interval-bytes", "1024"); err != nil {
+		r.Fatal(err)
+	}
+	met()
+	plain.flowsEverywhere()
+	acked.flowsEverywhere()
+	plain.end(0)
+	acked.end(0)
+}
+
+// fillerIn is the start of keys that lie in a region and are no record's.
+func fillerIn(region int) string { return tag(bucketsOf[region][0]) + "filler" }
+
 // CLUSTER FAILOVER loses nothing: the replica takes over when it has all.
 func manualFailover(r *rig) {
 	plain, acked := r.load(0), r.load(1)
@@ -91,6 +127,60 @@ func manualFailover(r *rig) {
 		}
 		return r.master(0) == next
 	})
+	plain.flowsEverywhere()
+	acked.flowsEverywhere()
+	plain.end(0)
+	acked.end(0)
+}
+
+// CLUSTER FAILOVER FORCE asks nobody: the replica takes over with what it has.
+// What the old master acknowledged last may be lost to callers that asked for no
+// replica.
+func forcedFailover(r *rig) {
+	plain, acked := r.load(0), r.load(1)
+	old := r.master(1)
+	next := r.replica(old)
+	plain.flows(1)
+	acked.flows(1)
+	var asked time.Time
+	r.eventually("the replica is master", func() bool {
+		if time.Since(asked) > 6*time.Second && r.master(1) == old {
+			r.command(next, "CLUSTER", "FAILOVER", "FORCE")
+			asked = time.Now()
+		}
+		return r.master(1) == next
+	})
+	plain.flowsEverywhere()
+	acked.flowsEverywhere()
+	acked.end(1)
+	plain.lossy()
+}
+
+// A master that is set to stop writing when its replica is silent does so, and
+// for its own keys alone.
+func tooFewToWrite(r *rig) {
+	n := r.master(0)
+	replica := r.replica(n)
+	set := func(few string) {
+		r.command(n, "CONFIG", "SET", "min-replicas-to-write", few, "min-replicas-max-lag", "1")
+	}
+	set("1")
+	defer set("0")
+	plain, acked := r.load(0), r.load(1)
+	met := r.meets("NOREPLICAS")
+	if err := replica.Pause(); err != nil {
+		r.Fatal(err)
+	}
+	defer replica.Resume()
+	plain.hurts(0)
+	met()
+	for region := 1; region < regions; region++ {
+		plain.flows(region)
+		acked.flows(region)
+	}
+	if err := replica.Resume(); err != nil {
+		r.Fatal(err)
+	}
 	plain.flowsEverywhere()
 	acked.flowsEverywhere()
 	plain.end(0)
@@ -124,7 +214,7 @@ func masterStopped(r *rig) {
 	// What the old master acknowledged in its last moment may be lost to callers
 	// that asked for no replica: they are not counted here.
 	acked.end(1)
-	plain.stopped()
+	plain.lossy()
 }
 
 // A replica that hangs takes from its master those rules alone that wait for it.
@@ -167,16 +257,5 @@ func masterKilled(r *rig) {
 	}
 	acked.flowsEverywhere()
 	acked.end(2)
-	plain.stopped()
-}
-
-// stopped ends a load whose keys a failover may have lost, and says how many.
-func (l *load) stopped() {
-	l.r.Helper()
-	close(l.stop)
-	l.all.Wait()
-	for region := range regions {
-		l.r.Logf("without replicas: region %d: %s answered", region, strconv.FormatInt(l.served[region].Load(), 10))
-	}
-	l.r.Logf("without replicas: %d of %d keys were granted twice", l.twice(), len(l.keys))
+	plain.lossy()
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"flag"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +36,14 @@ var regionOf = func() (of [redis.Buckets]int) {
 	var c rediscluster.Config
 	for b := range of {
 		of[b] = c.Master(rediscluster.Slot(tag(b)))
+	}
+	return of
+}()
+
+// bucketsOf are the buckets of each region.
+var bucketsOf = func() (of [regions][]int) {
+	for b, region := range regionOf {
+		of[region] = append(of[region], b)
 	}
 	return of
 }()
@@ -71,7 +80,8 @@ func policyOf(replicas int64) *wire.Policy {
 type rig struct {
 	*testing.T
 	*rediscluster.Cluster
-	store *redis.Store
+	store  *redis.Store
+	bridge *bridge // over store; nil where a test has no use for it
 }
 
 // start runs a cluster that keeps its data over a restart, and a store over it.
@@ -88,6 +98,7 @@ func start(t *testing.T, c rediscluster.Config) *rig {
 	t.Cleanup(cl.Close)
 	r := &rig{T: t, Cluster: cl}
 	r.store = r.open(redis.Config{Addresses: cl.Addresses()})
+	r.bridge = r.serve(r.store)
 	return r
 }
 
@@ -104,7 +115,11 @@ func (r *rig) open(c redis.Config) *redis.Store {
 }
 
 // sub is the rig in a subtest.
-func (r *rig) sub(t *testing.T) *rig { return &rig{T: t, Cluster: r.Cluster, store: r.store} }
+func (r *rig) sub(t *testing.T) *rig {
+	s := &rig{T: t, Cluster: r.Cluster, store: r.store}
+	s.bridge = &bridge{r: s, url: r.bridge.url, client: r.bridge.client}
+	return s
+}
 
 // master finds the node that holds a region now.
 func (r *rig) master(region int) *rediscluster.Node {
@@ -206,13 +221,43 @@ func (r *rig) whole() error {
 }
 
 // bucket is one of a region's.
-func (r *rig) bucket(region int) int {
-	for b, of := range regionOf {
-		if of == region {
-			return b
+func (r *rig) bucket(region int) int { return bucketsOf[region][0] }
+
+// meets returns a check that some node has answered a command with an error of
+// this code since the call: that the fault was there, and the store met it.
+func (r *rig) meets(code string) func() {
+	r.Helper()
+	before := r.told(code)
+	return func() {
+		r.Helper()
+		r.eventually("an answer "+code, func() bool {
+			for n, count := range r.told(code) {
+				// A node that was restarted counts from 0.
+				if was := before[n]; count > was || count > 0 && count < was {
+					return true
+				}
+			}
+			return false
+		})
+	}
+}
+
+// told is how often each node that answers has told an error.
+func (r *rig) told(code string) map[*rediscluster.Node]int {
+	counts := map[*rediscluster.Node]int{}
+	for _, n := range r.Nodes {
+		info, err := n.Do(r.Context(), "INFO", "errorstats")
+		if err != nil {
+			continue
+		}
+		counts[n] = 0
+		for line := range strings.Lines(info) {
+			if count, ok := strings.CutPrefix(strings.TrimSpace(line), "errorstat_"+code+":count="); ok {
+				counts[n], _ = strconv.Atoi(count)
+			}
 		}
 	}
-	panic("no bucket")
+	return counts
 }
 
 func (r *rig) eventually(what string, ok func() bool) {

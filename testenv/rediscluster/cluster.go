@@ -28,6 +28,26 @@ type Config struct {
 	MaxMemory int64
 	// Options are further arguments of redis-server.
 	Options []string
+	// Env returns what is added to the environment of the node at an index of
+	// Nodes, NAME=value; nil: nothing. See [Clock].
+	Env func(node int) []string
+	// TLS makes the nodes of a cluster speak TLS with each other, and with clients
+	// on a port of its own each, [Node.TLSPort]. Port stays plain.
+	TLS *TLS
+}
+
+// TLS names the files of a cluster's certificate, which is the nodes' own and
+// their client certificate, and of the authority that signed it and the clients'.
+type TLS struct{ Authority, Cert, Key string }
+
+func (t *TLS) options(port int) []string {
+	if t == nil {
+		return nil
+	}
+	return []string{
+		"--tls-port", strconv.Itoa(port), "--tls-cluster", "yes", "--tls-replication", "yes", "--tls-auth-clients", "yes",
+		"--tls-ca-cert-file", t.Authority, "--tls-cert-file", t.Cert, "--tls-key-file", t.Key,
+	}
 }
 
 func (c *Config) check() error {
@@ -83,7 +103,7 @@ func (c *Cluster) Close() {
 }
 
 // StartSingle starts one server that is no cluster; of c it uses the first of
-// Ports, Dir, MaxMemory and Options.
+// Ports, Dir, MaxMemory, Options and Env.
 func StartSingle(ctx context.Context, c Config) (*Cluster, error) {
 	if c.Dir == "" {
 		return nil, errors.New("rediscluster: dir: empty")
@@ -99,7 +119,7 @@ func StartSingle(ctx context.Context, c Config) (*Cluster, error) {
 		}
 		port = free[0]
 	}
-	n, err := start(ctx, c.Dir, port, c.options()...)
+	n, err := start(ctx, c.Dir, port, c.env(0), c.options()...)
 	if err != nil {
 		return nil, err
 	}
@@ -121,6 +141,13 @@ func (c *Config) options() []string {
 	return append([]string{"--maxmemory", strconv.FormatInt(c.MaxMemory, 10)}, c.Options...)
 }
 
+func (c *Config) env(node int) []string {
+	if c.Env == nil {
+		return nil
+	}
+	return c.Env(node)
+}
+
 // Start forms a cluster and returns when every node calls it ok and every
 // replica is in sync. On an error nothing is left running.
 func Start(ctx context.Context, c Config) (_ *Cluster, err error) {
@@ -136,6 +163,9 @@ func Start(ctx context.Context, c Config) (_ *Cluster, err error) {
 			missing++
 		}
 	}
+	if c.TLS != nil {
+		missing += len(c.Ports)
+	}
 	free, err := freePorts(missing)
 	if err != nil {
 		return nil, err
@@ -146,14 +176,19 @@ func Start(ctx context.Context, c Config) (_ *Cluster, err error) {
 			cl.Close()
 		}
 	}()
-	for _, port := range c.Ports {
+	for i, port := range c.Ports {
 		if port == 0 {
 			port, free = free[0], free[1:]
 		}
-		n, err := start(ctx, c.Dir, port, c.nodeOptions()...)
+		tlsPort := 0
+		if c.TLS != nil {
+			tlsPort, free = free[0], free[1:]
+		}
+		n, err := start(ctx, c.Dir, port, c.env(i), append(c.TLS.options(tlsPort), c.nodeOptions()...)...)
 		if err != nil {
 			return nil, err
 		}
+		n.TLSPort = tlsPort
 		cl.Nodes = append(cl.Nodes, n)
 	}
 	return cl, cl.form(ctx, &c)
@@ -178,7 +213,7 @@ func (cl *Cluster) form(ctx context.Context, c *Config) error {
 			}
 		}
 		if i > 0 {
-			if _, err := n.Do(ctx, "CLUSTER", "MEET", "127.0.0.1", strconv.Itoa(cl.Nodes[0].Port)); err != nil {
+			if _, err := n.Do(ctx, "CLUSTER", "MEET", "127.0.0.1", strconv.Itoa(cl.Nodes[0].clusterPort())); err != nil {
 				return fmt.Errorf("rediscluster: %s: meet: %w", n.Address(), err)
 			}
 		}

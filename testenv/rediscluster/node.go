@@ -30,7 +30,11 @@ const poll = 20 * time.Millisecond
 // Node is one running server.
 type Node struct {
 	Port int
+	// TLSPort is for clients that speak TLS; 0: there is none.
+	TLSPort int
+
 	home string
+	env  []string
 	args []string
 	log  string
 	cmd  *exec.Cmd
@@ -40,6 +44,14 @@ type Node struct {
 
 // Address is the node's host:port.
 func (n *Node) Address() string { return address(n.Port) }
+
+// clusterPort is the port by which other nodes know this one.
+func (n *Node) clusterPort() int {
+	if n.TLSPort != 0 {
+		return n.TLSPort
+	}
+	return n.Port
+}
 
 // PID is the id of the node's process.
 func (n *Node) PID() int { return n.cmd.Process.Pid }
@@ -61,7 +73,7 @@ func (n *Node) Resume() error { return n.cmd.Process.Signal(syscall.SIGCONT) }
 // with its place in the cluster, and with whatever data it persisted. It returns
 // when the node answers, which may be before it has loaded its data.
 func (n *Node) Restart(ctx context.Context, options ...string) error {
-	again, err := launch(ctx, n.home, n.Port, append(slices.Clone(n.args), options...)...)
+	again, err := launch(ctx, n.home, n.Port, n.env, append(slices.Clone(n.args), options...)...)
 	if err != nil {
 		return err
 	}
@@ -86,12 +98,12 @@ var starter = sync.OnceValue(func() chan func() {
 })
 
 // start runs a server that keeps nothing, and waits until it answers.
-func start(ctx context.Context, dir string, port int, options ...string) (*Node, error) {
+func start(ctx context.Context, dir string, port int, env []string, options ...string) (*Node, error) {
 	home, err := homeOf(dir, port)
 	if err != nil {
 		return nil, err
 	}
-	return launch(ctx, home, port, append(serverArguments(port, home, logOf(home)), options...)...)
+	return launch(ctx, home, port, env, append(serverArguments(port, home, logOf(home)), options...)...)
 }
 
 // serverArguments are those of every server: loopback, nothing persisted, no
@@ -116,14 +128,17 @@ func homeOf(dir string, port int) (string, error) {
 func logOf(home string) string { return filepath.Join(home, "redis.log") }
 
 // launch runs redis-server with args and waits until it answers.
-func launch(ctx context.Context, home string, port int, args ...string) (*Node, error) {
+func launch(ctx context.Context, home string, port int, env []string, args ...string) (*Node, error) {
 	path, err := exec.LookPath("redis-server")
 	if err != nil {
 		return nil, ErrNoServer
 	}
 	n := &Node{
-		Port: port, home: home, args: args, log: logOf(home),
+		Port: port, home: home, env: env, args: args, log: logOf(home),
 		done: make(chan struct{}), cmd: exec.Command(path, args...),
+	}
+	if len(env) > 0 {
+		n.cmd.Env = append(os.Environ(), env...)
 	}
 	n.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	started := make(chan error)

@@ -41,7 +41,7 @@ func StartSentinel(ctx context.Context, c Config) (_ *Cluster, err error) {
 		}
 	}()
 	for i, options := range [][]string{nil, {"--replicaof", "127.0.0.1", fmt.Sprint(ports[0])}} {
-		n, err := start(ctx, c.Dir, ports[i], append(options, c.options()...)...)
+		n, err := start(ctx, c.Dir, ports[i], nil, append(options, c.options()...)...)
 		if err != nil {
 			return nil, err
 		}
@@ -56,7 +56,7 @@ func StartSentinel(ctx context.Context, c Config) (_ *Cluster, err error) {
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		return nil, fmt.Errorf("rediscluster: %w", err)
 	}
-	n, err := launch(ctx, home, ports[2], file, "--sentinel")
+	n, err := launch(ctx, home, ports[2], nil, file, "--sentinel")
 	if err != nil {
 		return nil, err
 	}
