@@ -125,7 +125,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Registry == nil {
 		cfg.Registry = prometheus.NewRegistry()
 	}
-	s := &Server{cfg: cfg, start: time.Now(), metrics: newMetrics(cfg.Registry, cfg.Store, cfg.Version)}
+	s := &Server{cfg: cfg, start: time.Now(), metrics: newMetrics(cfg.Registry, cfg.Store, cfg.Version, cfg.Quotas)}
 	s.health.log, s.health.bad, s.health.good = cfg.Log, "store unavailable", "store available again"
 	s.opening.log, s.opening.bad, s.opening.good = cfg.Log, "recorded results do not open", "recorded results open again"
 	s.parts = s.ownParts()

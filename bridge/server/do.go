@@ -107,8 +107,9 @@ func (s *Server) finish(j *job, replies []store.Reply) {
 		}
 	}
 	elapsed := time.Since(j.arrival)
+	in := s.metrics.claims.in(j.batch.Namespace)
 	for i := range j.results {
-		s.metrics.operation(j.batch.Ops[i].Kind, j.results[i].Code, elapsed)
+		s.metrics.operation(in, j.batch.Ops[i].Kind, j.results[i].Code, elapsed)
 	}
 }
 

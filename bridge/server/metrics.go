@@ -35,10 +35,12 @@ type metrics struct {
 	unprotected     prometheus.Counter
 	unreadable      [len(unreadableNames)]prometheus.Counter
 	health          *prometheus.GaugeVec
+	claims          *claims
 }
 
-func newMetrics(reg *prometheus.Registry, st store.Store, version string) *metrics {
+func newMetrics(reg *prometheus.Registry, st store.Store, version string, quotas []Quota) *metrics {
 	m := &metrics{
+		claims: newClaims(reg, quotas),
 		size: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "oncewall_bridge_batch_size", Help: "Operations of a batch.",
 			Buckets: []float64{1, 2, 4, 8, 16, 32, 64, 128, 256},
@@ -88,6 +90,11 @@ func newMetrics(reg *prometheus.Registry, st store.Store, version string) *metri
 	reg.MustRegister(m.size, m.duration, m.requests, m.storeBatches, m.stalls, m.storeOperations, m.restored, m.takeovers,
 		m.unprotected, m.health, unreadable, operations, durations, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if o, ok := st.(latencyObserver); ok {
+		latency := newStoreLatency()
+		reg.MustRegister(latency.vec)
+		o.Observe(latency.observe)
+	}
 	if c, ok := st.(commandCounter); ok {
 		reg.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "oncewall_bridge_redis_commands_total", Help: "Commands sent to Redis nodes.",
@@ -124,13 +131,16 @@ func (m *metrics) batch(size int, took time.Duration) {
 	m.duration.Observe(took.Seconds())
 }
 
-func (m *metrics) operation(kind wire.Kind, code wire.Code, took time.Duration) {
+func (m *metrics) operation(in *outcomes, kind wire.Kind, code wire.Code, took time.Duration) {
 	// Index 0 has no name: it counts what no constant names.
 	if int(kind) >= len(operationNames) {
 		kind = 0
 	}
 	if int(code) >= len(outcomeNames) {
 		code = 0
+	}
+	if kind == wire.Claim {
+		in[code].Inc()
 	}
 	m.operations[kind][code].Inc()
 	m.durations[kind].Observe(took.Seconds())

@@ -219,8 +219,10 @@ func (a *acker) try(ctx context.Context, address string, owed []debt) (again []d
 		n.B().Wait().Numreplicas(int64(acks)).Timeout(patience).Build())
 	a.s.commands.Add(uint64(len(commands)))
 	stop := nudge(ctx, n, time.Duration(patience)*time.Millisecond)
+	began := time.Now()
 	results := n.DoMulti(ctx, commands...)
 	stop()
+	a.s.observe(address, acknowledged, began)
 	last := len(results) - 1
 	held, err := results[last].AsInt64()
 	if err == nil {

@@ -21,6 +21,7 @@ type group struct {
 
 // A batch is one pipeline: requests, and the operations that they stand for.
 type batch struct {
+	node     string // address
 	idx      []int
 	requests []request
 }
@@ -71,6 +72,7 @@ func (s *Store) Do(ctx context.Context, ops []store.Operation) []store.Reply {
 		go func() {
 			defer waiting.Add(-1)
 			for _, b := range g.waves {
+				b.node = g.node.address
 				s.pipeline(ctx, client, b, g.replicas, parts)
 			}
 		}()
@@ -220,7 +222,10 @@ func (s *Store) send(ctx context.Context, c rueidis.Client, b batch, at []int, w
 		return r
 	}
 	s.commands.Add(uint64(len(commands)))
-	for j, res := range c.DoMulti(ctx, commands...) {
+	began := time.Now()
+	results := c.DoMulti(ctx, commands...)
+	s.observe(b.node, shared, began)
+	for j, res := range results {
 		i := sent[j]
 		if !whole && noScript(res) {
 			r.unknown = append(r.unknown, i)
@@ -255,11 +260,13 @@ func (s *Store) sendAlone(ctx context.Context, c rueidis.Client, b batch, at []i
 				return
 			}
 			s.commands.Add(1)
+			began := time.Now()
 			res := c.Do(ctx, q.solo(c, false))
 			if noScript(res) {
 				s.commands.Add(1)
 				res = c.Do(ctx, q.solo(c, true))
 			}
+			s.observe(b.node, single, began)
 			reply, d := decode(res)
 			if reply.Err != nil {
 				s.suspect()

@@ -29,6 +29,7 @@ type Store struct {
 
 	// commands counts what was handed to the client; see Commands.
 	commands atomic.Uint64
+	seen     atomic.Pointer[observer] // see Observe
 
 	client atomic.Pointer[connected]
 	fault  atomic.Pointer[error] // why there is no client yet
