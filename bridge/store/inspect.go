@@ -24,6 +24,8 @@ const (
 	Unknown
 	Executed
 	Completed
+	// Elsewhere is no record but the marker of one that has another name: Moved.
+	Elsewhere
 )
 
 // Unresolved reports whether the record waits for a final word.
@@ -95,7 +97,7 @@ type Resolution struct {
 // MaxAuditBytes bounds Resolution.Audit.
 const MaxAuditBytes = 4096
 
-// Verdict is what became of a Resolution.
+// Verdict is what became of a Resolution or a Finding.
 type Verdict uint8
 
 // The verdicts. Noted means that the record was freed by nobody: an earlier
@@ -105,6 +107,8 @@ const (
 	Noted            // Free on a noted record: executed by the noted owner
 	Conflict         // another fence, or final already
 	Live             // the lease is not over
+	Withheld         // Reconcile: the record is held, and this outcome does not end that
+	Busy             // Reconcile: a compensation was called a moment ago
 )
 
 // Inspector is what an operator may do beside the operations. Implementations

@@ -17,3 +17,22 @@ func EncodePrincipal(kind uint8, issuer, value string) string {
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(value)))
 	return string(append(b, value...))
 }
+
+// DecodePrincipal is the reverse of EncodePrincipal. false: s is not of its form.
+func DecodePrincipal(s string) (kind uint8, issuer, value string, ok bool) {
+	if s == "" {
+		return 0, "", "", false
+	}
+	kind, s = s[0], s[1:]
+	for _, part := range []*string{&issuer, &value} {
+		if len(s) < 4 {
+			return 0, "", "", false
+		}
+		n := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24
+		if s = s[4:]; n > uint64(len(s)) {
+			return 0, "", "", false
+		}
+		*part, s = s[:n], s[n:]
+	}
+	return kind, issuer, value, s == ""
+}

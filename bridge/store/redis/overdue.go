@@ -2,7 +2,6 @@ package redis
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
@@ -77,11 +76,7 @@ func (s *Store) members(ctx context.Context, c rueidis.Client, from, end, offset
 			return nil, away(err)
 		}
 		for _, m := range members {
-			var n store.Name
-			if len(m) != 2*len(n) {
-				continue
-			}
-			if _, err := hex.Decode(n[:], []byte(m)); err == nil {
+			if n, ok := parseMember(m); ok {
 				out[i] = append(out[i], n)
 			}
 		}

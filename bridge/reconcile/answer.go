@@ -1,0 +1,146 @@
+package reconcile
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/oncewall/oncewall/filter/wire"
+)
+
+// outcome is what a backend says became of a request.
+type outcome uint8
+
+const (
+	unknown     outcome = iota // it does not know, or its answer cannot be used
+	running                    // it may still come to an end
+	notExecuted                // nothing was executed
+	final                      // it ran
+)
+
+// answer is a backend's answer.
+type answer struct {
+	outcome outcome
+	// refusedUpTo comes with notExecuted: no request of this key with this fence or
+	// a lower one will be executed any more. 0: nothing is promised.
+	refusedUpTo uint64
+	// status and response come with final; response is nil where the result itself
+	// is not to be had.
+	status   uint16
+	response *wire.Response
+}
+
+// answerJSON is the form of an answer; see docs/backend.md.
+type answerJSON struct {
+	Outcome     string      `json:"outcome"`
+	RefusedUpTo *uint64     `json:"refused_up_to"`
+	Status      *int        `json:"status"`
+	Headers     [][2]string `json:"headers"`
+	Body        *string     `json:"body"`
+	BodyBase64  *string     `json:"body_base64"`
+}
+
+// parseAnswer reads an answer strictly: what is not understood whole is no
+// answer. Errors say what is wrong and hold nothing of it.
+func parseAnswer(b []byte) (a answer, err error) {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	var in answerJSON
+	if err := d.Decode(&in); err != nil {
+		return a, errors.New("not the JSON object that is expected")
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return a, errors.New("more than one JSON object")
+	}
+	result := in.Status != nil || in.Headers != nil || in.Body != nil || in.BodyBase64 != nil
+	switch {
+	case result && in.Outcome != "final":
+		return a, errors.New("a result without outcome final")
+	case in.RefusedUpTo != nil && in.Outcome != "not-executed":
+		return a, errors.New("refused_up_to without outcome not-executed")
+	}
+	switch in.Outcome {
+	case "final":
+		return in.result()
+	case "not-executed":
+		a.outcome = notExecuted
+		if in.RefusedUpTo != nil {
+			a.refusedUpTo = *in.RefusedUpTo
+		}
+	case "running":
+		a.outcome = running
+	case "unknown":
+	default:
+		return a, errors.New("outcome is none of final, not-executed, running, unknown")
+	}
+	return a, nil
+}
+
+func (in *answerJSON) result() (a answer, err error) {
+	if in.Status == nil || *in.Status < 200 || *in.Status > 999 {
+		return a, errors.New("status: must be 200 to 999")
+	}
+	a.outcome, a.status = final, uint16(*in.Status)
+	if in.Body == nil && in.BodyBase64 == nil {
+		if in.Headers != nil {
+			return answer{}, errors.New("headers without a body")
+		}
+		return a, nil
+	}
+	r := &wire.Response{Status: a.status}
+	switch {
+	case in.Body != nil && in.BodyBase64 != nil:
+		return answer{}, errors.New("body and body_base64")
+	case in.Body != nil:
+		r.Body = []byte(*in.Body)
+	default:
+		if r.Body, err = base64.StdEncoding.DecodeString(*in.BodyBase64); err != nil {
+			return answer{}, errors.New("body_base64: not base64")
+		}
+	}
+	if len(in.Headers) > wire.MaxHeaderLines {
+		return answer{}, fmt.Errorf("headers: %d lines: must be at most %d", len(in.Headers), wire.MaxHeaderLines)
+	}
+	for _, h := range in.Headers {
+		name, value := strings.ToLower(h[0]), strings.Trim(h[1], " \t")
+		if !validName(name) || !validValue(value) {
+			return answer{}, errors.New("headers: a line that HTTP does not allow")
+		}
+		if !notRecorded(name) {
+			r.Headers = append(r.Headers, wire.HeaderLine{Name: name, Value: value})
+		}
+	}
+	a.response = r
+	return a, nil
+}
+
+// notRecorded reports whether the filter would leave a line out of a record: it
+// belongs to one exchange, one hop, a session, or to the gateway itself.
+func notRecorded(name string) bool {
+	switch name {
+	case "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+		"content-length", "date", "via", "alt-svc", "x-request-id", "idempotent-replayed",
+		"set-cookie", "set-cookie2", "www-authenticate", "proxy-authenticate", "authentication-info", "proxy-authentication-info":
+		return true
+	}
+	return strings.HasPrefix(name, "idempotency-") || strings.HasPrefix(name, "x-envoy-")
+}
+
+func validName(s string) bool {
+	return s != "" && strings.IndexFunc(s, func(c rune) bool {
+		return !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", c))
+	}) < 0
+}
+
+func validValue(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < ' ' && c != '\t' || c == 0x7f {
+			return false
+		}
+	}
+	return true
+}
