@@ -49,6 +49,7 @@ func (s *Server) Execute(ctx context.Context, batch *wire.Batch) []wire.Result {
 	s.prepare(j, ctx.Err() != nil)
 	replies, _ := s.do(j)
 	s.finish(j, replies)
+	s.tell(j, replies)
 	return j.results
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/oncewall/oncewall/bridge/health"
 	"github.com/oncewall/oncewall/bridge/naming"
@@ -73,6 +74,13 @@ type Config struct {
 	Delay       time.Duration
 	ClockOffset time.Duration
 
+	// Tracer makes spans of operations whose request is sampled; nil: there are none.
+	Tracer trace.Tracer
+	// LogPerSecond bounds the lines about replays, and about refusals of each code;
+	// of what is beyond, one in 1000 is logged. 0: [DefaultLogPerSecond], negative:
+	// no such lines.
+	LogPerSecond int
+
 	Now      func() time.Time     // default time.Now
 	Log      *slog.Logger         // default: discard
 	Registry *prometheus.Registry // default: a new one
@@ -89,6 +97,7 @@ type Server struct {
 	opening  condition         // of what is read from it
 	mounts   mounts
 	parts    []health.Part
+	samplers [len(outcomeNames)]sampler // of lines, by code
 	inFlight atomic.Int64
 	draining atomic.Bool
 	// calls counts the calls of Store.Do that have not returned; one may outlive
@@ -116,6 +125,7 @@ func New(cfg Config) (*Server, error) {
 	setDefault(&cfg.MaxTombstone, DefaultMaxTombstone)
 	setDefault(&cfg.IssueLife, DefaultIssueLife)
 	setDefault(&cfg.DrainTimeout, DefaultDrainTimeout)
+	setDefault(&cfg.LogPerSecond, DefaultLogPerSecond)
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}

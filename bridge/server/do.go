@@ -107,6 +107,7 @@ func (s *Server) finish(j *job, replies []store.Reply) {
 		}
 	}
 	elapsed := time.Since(j.arrival)
+	j.took = elapsed
 	in := s.metrics.claims.in(j.batch.Namespace)
 	for i := range j.results {
 		s.metrics.operation(in, j.batch.Ops[i].Kind, j.results[i].Code, elapsed)

@@ -93,6 +93,7 @@ func (s *Server) serveBatch(w http.ResponseWriter, r *http.Request, arrival time
 	w.WriteHeader(http.StatusOK)
 	w.Write(j.out)
 	s.metrics.batch(len(j.results), time.Since(arrival))
+	s.tell(j, replies)
 	if settled {
 		j.recycle()
 	}

@@ -13,6 +13,7 @@ import (
 // next batch may reuse.
 type job struct {
 	arrival time.Time
+	took    time.Duration // from arrival to the outcome
 	body    []byte
 	batch   wire.Batch // byte slices alias body
 	results []wire.Result

@@ -19,6 +19,20 @@ var (
 	}
 )
 
+func operationName(k wire.Kind) string {
+	if int(k) >= len(operationNames) {
+		k = 0
+	}
+	return label(operationNames[k])
+}
+
+func outcomeName(c wire.Code) string {
+	if int(c) >= len(outcomeNames) {
+		c = 0
+	}
+	return label(outcomeNames[c])
+}
+
 func label(name string) string {
 	if name == "" {
 		return "other"
