@@ -119,7 +119,7 @@ func harness(t *testing.T, s store.Store, c rueidis.Client) *storetest.Harness {
 		}
 	}
 	return &storetest.Harness{
-		Store: check(t, s, c), Skew: redis.DefaultClockSkew,
+		Store: check(t, s, c), Watcher: s.(store.Watcher), Skew: redis.DefaultClockSkew,
 		Indexed: func(n store.Name) (int64, bool) {
 			us, err := score(n)
 			if err != nil && !rueidis.IsRedisNil(err) {

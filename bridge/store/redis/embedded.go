@@ -80,14 +80,23 @@ func Embedded(c EmbeddedConfig) (*EmbeddedStore, error) {
 		server.Close()
 		return nil, fmt.Errorf("redis: embedded: %w", err)
 	}
+	// It takes no other command on a connection that is subscribed.
+	listener, err := rueidis.NewClient(config.option())
+	if err != nil {
+		client.Close()
+		server.Close()
+		return nil, fmt.Errorf("redis: embedded: %w", err)
+	}
 	e.Store = newStore(&config)
-	e.embedded = true
+	e.embedded, e.listener = true, listener
+	e.plain.Store(true)
 	var running sync.WaitGroup
 	running.Go(func() { e.every(clockTick, e.tell) })
 	running.Go(func() { e.every(lifeTick, e.age) })
 	e.onStop = func() {
 		close(e.stop)
 		running.Wait()
+		listener.Close()
 		server.Close()
 	}
 	e.own(client)

@@ -36,6 +36,11 @@ type Store struct {
 	layout atomic.Pointer[layout]
 	stale  chan struct{} // an operation failed: the layout may be old
 
+	board *board
+	plain atomic.Bool // the server knows no sharded channels
+	// listener is the client of subscriptions where it is another.
+	listener rueidis.Client
+
 	end    context.CancelFunc
 	ended  sync.WaitGroup
 	onStop func()
@@ -70,6 +75,7 @@ func newStore(c *Config) *Store {
 		stale:  make(chan struct{}, 1),
 	}
 	s.layout.Store(oneNode())
+	s.board = newBoard(s.listen)
 	return s
 }
 
@@ -203,8 +209,10 @@ func (s *Store) serve(ctx context.Context, c rueidis.Client, first chan struct{}
 	refresh := func() {
 		ctx, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
-		if l, err := learn(ctx, c, s.layout.Load()); err == nil {
+		was := s.layout.Load()
+		if l, err := learn(ctx, c, was); err == nil {
 			s.layout.Store(l)
+			s.board.moved(was, l)
 		}
 	}
 	if cluster {
@@ -248,6 +256,7 @@ func (s *Store) Replicated() bool { return !s.embedded }
 
 // Close ends the connections. Operations under way answer ErrUnavailable.
 func (s *Store) Close() {
+	s.board.close()
 	s.end()
 	s.ended.Wait()
 	if s.onStop != nil {

@@ -31,7 +31,7 @@ local function become()
     if not kept or kept.err then redis.call('DEL', R) end
   end
   unindex()
-  local fresh = not r.st
+  local fresh, flying = not r.st, r.st == 'P' or r.st == 'E'
   local restoring = fresh or r.st == 'R' or r.st == 'I'
   if restoring then r.ca = now end
   r.st, r.ow, r.fe, r.sc = kind, owner, math.max(r.fe, fence), status
@@ -39,6 +39,7 @@ local function become()
   if fp ~= '' then r.fp = fp end
   if restoring then tell(r, '', ARGV[9], ARGV[10]) end
   save(r, settle(r, p))
+  if flying and r.le == 0 then wake() end
 end
 
 if final(r) then
@@ -48,6 +49,7 @@ if final(r) then
       become()
     elseif not coming and not over(r) then
       redis.call('HDEL', K, 'le')
+      wake()
     end
   end
   return {OK, 0, 0, acks(p)}
