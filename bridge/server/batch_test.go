@@ -245,7 +245,7 @@ func TestInvalidOperations(t *testing.T) {
 		"long key":          {op: func(op *wire.Operation) { op.Key = strings.Repeat("k", 1025) }, text: "key: 1025 bytes"},
 		"short owner":       {op: func(op *wire.Operation) { op.Owner = op.Owner[1:] }, text: "owner: 23 bytes"},
 		"fence":             {op: func(op *wire.Operation) { op.Fence = 1<<53 + 1 }, text: "fence"},
-		"fp version":        {op: func(op *wire.Operation) { op.Fingerprint[0] = 2 }, text: "fingerprint: version 2"},
+		"fp version":        {op: func(op *wire.Operation) { op.Fingerprint[0] = 3 }, text: "fingerprint: version 3"},
 		"fp form":           {op: func(op *wire.Operation) { op.Fingerprint = op.Fingerprint[:40] }, text: "fingerprint: not in the form"},
 		"fp long":           {op: func(op *wire.Operation) { op.Fingerprint = make([]byte, 1025) }, text: "fingerprint: 1025 bytes"},
 		"executed status":   {kind: wire.Executed, op: func(op *wire.Operation) { op.Status = 101 }, text: "status 101"},
@@ -298,12 +298,19 @@ func TestNothingOfARequestIsLogged(t *testing.T) {
 		"ok":          answering(store.Reply{Code: wire.Created}),
 		"unavailable": answering(store.Reply{Err: store.ErrUnavailable}),
 		"panic":       &stub{},
+		"replayed":    embedded(t),
 	} {
 		b := start(t, st)
 		bad := testOp(wire.Claim, 1)
 		bad.Key = strings.Repeat("key-4711", 200)
 		b.send(testPolicy(), testOp(wire.Claim, 1), testOp(wire.Complete, 1), bad)
+		repeat, reused := testOp(wire.Claim, 2), testOp(wire.Claim, 3)
+		repeat.Trace, reused.Fingerprint = "key-4711", testFingerprint(2)
+		b.send(testPolicy(), repeat, reused)
 		b.post([]byte("key-4711"))
+		if name == "replayed" && (!strings.Contains(b.logs.String(), `"msg":"replayed"`) || !strings.Contains(b.logs.String(), `"code":"key-reused"`)) {
+			t.Error("no lines about a replay and a refusal")
+		}
 		_, metrics := b.get("/metrics")
 		for _, secret := range []string{"key-4711", "user-17", "ord-1", testSecret} {
 			if strings.Contains(b.logs.String(), secret) || strings.Contains(metrics, secret) {
