@@ -64,18 +64,24 @@ func (r *rig) serve(s *redis.Store, edit ...func(*server.Config)) *bridge {
 		_, err := srv.Run(ctx, listeners[0], listeners[1], nil)
 		ended <- err
 	}()
-	protocols := new(http.Protocols)
-	protocols.SetUnencryptedHTTP2(true)
-	b := &bridge{r: r, url: "http://" + listeners[0].Addr().String() + wire.BatchPath,
-		client: &http.Client{Transport: &http.Transport{Protocols: protocols}}}
+	b := &bridge{r: r, url: "http://" + listeners[0].Addr().String() + wire.BatchPath}
+	b = b.another()
 	r.Cleanup(func() {
-		b.client.CloseIdleConnections()
 		stop()
 		if err := <-ended; err != nil {
 			r.Error(err)
 		}
 	})
 	return b
+}
+
+// another is the same bridge over a connection of its own.
+func (b *bridge) another() *bridge {
+	protocols := new(http.Protocols)
+	protocols.SetUnencryptedHTTP2(true)
+	other := &bridge{r: b.r, url: b.url, client: &http.Client{Transport: &http.Transport{Protocols: protocols}}}
+	b.r.Cleanup(other.client.CloseIdleConnections)
+	return other
 }
 
 // send sends one batch as the filter does. An error is a broken promise: the
@@ -124,7 +130,7 @@ func (b *bridge) only(policy *wire.Policy, op wire.Operation) wire.Result {
 
 // nameOf is the record of a client's key.
 func nameOf(key string) store.Name {
-	return ring().Clients().Name(namespace, scope, principal, key)
+	return ring().Issuer(time.Now()).Name(namespace, scope, principal, key)
 }
 
 // A stash holds unused client keys by the bucket that their records fall into.

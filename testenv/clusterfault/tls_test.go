@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/oncewall/oncewall/bridge/store/redis"
+	"github.com/oncewall/oncewall/testenv/rediscluster"
 )
 
 // authority signs certificates for 127.0.0.1.
@@ -110,6 +111,46 @@ func TestTLS(t *testing.T) {
 		"no TLS":                nil,
 	} {
 		if err := r.open(redis.Config{Addresses: address, TLS: c}).Ready(t.Context()); err == nil {
+			t.Errorf("%s: ready", name)
+		}
+	}
+}
+
+// A cluster that speaks TLS with its clients and among its nodes, both sides with
+// certificates: the store follows it through a failover, and nothing else comes
+// in.
+func TestTLSCluster(t *testing.T) {
+	t.Parallel()
+	a := newAuthority(t)
+	a.sign("node", []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth})
+	a.sign("client", []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth})
+	r := start(t, rediscluster.Config{TLS: &rediscluster.TLS{
+		Authority: a.path("ca.crt"), Cert: a.path("node.crt"), Key: a.path("node.key"),
+	}})
+	r.healthy()
+	var addresses []string
+	for _, n := range r.Nodes {
+		addresses = append(addresses, "127.0.0.1:"+strconv.Itoa(n.TLSPort))
+	}
+	pair, err := tls.LoadX509KeyPair(a.path("client.crt"), a.path("client.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.store = r.open(redis.Config{Addresses: addresses, TLS: &tls.Config{RootCAs: a.pool, Certificates: []tls.Certificate{pair}}})
+	r.bridge = r.serve(r.store)
+	r.healthy()
+	for _, replicas := range []int64{0, 1} {
+		if err := r.story(r.store, replicas); err != nil {
+			t.Errorf("replicas %d: %v", replicas, err)
+		}
+	}
+	manualFailover(r)
+	for name, c := range map[string]*tls.Config{
+		"no client certificate": {RootCAs: a.pool},
+		"unknown authority":     {Certificates: []tls.Certificate{pair}},
+		"no TLS":                nil,
+	} {
+		if err := r.open(redis.Config{Addresses: addresses, TLS: c}).Ready(t.Context()); err == nil {
 			t.Errorf("%s: ready", name)
 		}
 	}
