@@ -88,6 +88,7 @@ func (r *raw) check(set map[string]bool, env map[string]string, readFile func(st
 	r.checkSealing(set, secrets, rep)
 	r.checkAPI(set, secrets, rep)
 	r.checkQuotas(rep)
+	r.checkTracing(set, secrets, rep)
 }
 
 func (r *raw) checkListeners(rep *report) {
@@ -199,11 +200,14 @@ func (r *raw) checkNaming(set map[string]bool, secrets secretReader, rep *report
 	for i, n := range found {
 		r.Naming = append(r.Naming, naming.Secret{ID: n.id, Bytes: n.secret})
 		if i == 0 {
-			r.Naming[0].IssueFrom = r.issueFrom
+			r.Naming[0].IssueFrom, r.Naming[0].NameFrom = r.issueFrom, r.nameFrom
 		}
 	}
 	if set["secrets.naming[0].issue_from"] && !r.naming[1].set() {
 		rep.add("secrets.naming[0].issue_from", "needs secrets.naming[1]: keys are issued under it until then")
+	}
+	if set["secrets.naming[0].name_from"] && !r.naming[1].set() {
+		rep.add("secrets.naming[0].name_from", "needs secrets.naming[1]: records are named under it until then")
 	}
 	if len(found) > 0 {
 		if len(rep.faults) == before {
@@ -328,6 +332,9 @@ func (r *raw) warn(env map[string]string, table []field) {
 	}
 	for i := range r.api {
 		known[r.api[i].env] = true
+	}
+	for i := range r.tracingHeaders {
+		known[r.tracingHeaders[i].env] = true
 	}
 	var unknown []string
 	for name := range env {

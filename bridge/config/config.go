@@ -33,6 +33,8 @@ type Config struct {
 	DrainTimeout time.Duration
 	Limits       Limits
 	Quotas       []Quota
+	Log          Log
+	Tracing      Tracing
 
 	// ClockOffset and Delay are for fault tests; zero without Dev.
 	ClockOffset time.Duration
@@ -112,6 +114,8 @@ type Quota struct {
 type Limits struct {
 	MaxBatchBytes int64
 	MaxInFlight   int
+	MaxWaiters    int
+	MaxKeyWaiters int
 	MaxLease      time.Duration
 	MaxTTL        time.Duration
 	MaxTombstone  time.Duration

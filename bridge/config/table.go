@@ -33,9 +33,11 @@ type raw struct {
 	bridge           [2]source // current, previous
 	naming           [naming.MaxSecrets]named
 	issueFrom        time.Time
+	nameFrom         time.Time
 	sealing          [seal.MaxSecrets]named
 	quotas           [maxQuotas]Quota
 	api              [MaxAPISecrets]apiSecret
+	tracingHeaders   [maxTracingHeaders]named
 }
 
 // named is a secret with the id that tells it from others of its list.
@@ -51,6 +53,7 @@ var lists = map[string]int{
 	"secrets.sealing":   seal.MaxSecrets,
 	"limits.namespaces": maxQuotas,
 	"secrets.api":       MaxAPISecrets,
+	"tracing.headers":   maxTracingHeaders,
 }
 
 func defaults() *raw {
@@ -63,6 +66,8 @@ func defaults() *raw {
 	r.Limits = Limits{
 		MaxBatchBytes: 8 << 20,
 		MaxInFlight:   1024,
+		MaxWaiters:    4096,
+		MaxKeyWaiters: 512,
 		MaxLease:      2 * time.Hour,
 		MaxTTL:        720 * time.Hour,
 		MaxTombstone:  8760 * time.Hour,
@@ -70,6 +75,7 @@ func defaults() *raw {
 	r.Unsealed = ReadUnsealed
 	r.redis.Mode = Auto
 	r.redis.DialTimeout = time.Second
+	r.observeDefaults()
 	return r
 }
 
@@ -113,15 +119,18 @@ func (r *raw) table() []field {
 		duration("drain_timeout", &r.DrainTimeout, 0, 10*time.Minute),
 		bytes("limits.max_batch_bytes", &r.Limits.MaxBatchBytes, 256<<10, 16<<20),
 		integer("limits.max_in_flight", &r.Limits.MaxInFlight, 1, 100_000),
+		integer("limits.max_waiters", &r.Limits.MaxWaiters, 1, 100_000),
+		integer("limits.max_waiters_per_key", &r.Limits.MaxKeyWaiters, 1, 100_000),
 		duration("limits.max_lease", &r.Limits.MaxLease, time.Second, day),
 		duration("limits.max_ttl", &r.Limits.MaxTTL, time.Second, year),
 		duration("limits.max_tombstone_ttl", &r.Limits.MaxTombstone, 0, 10*year),
 	}
 	t = append(t, quotaList(r.quotas[:])...)
-	t = append(t, time3339("secrets.naming[0].issue_from", &r.issueFrom))
+	t = append(t, time3339("secrets.naming[0].issue_from", &r.issueFrom), time3339("secrets.naming[0].name_from", &r.nameFrom))
 	t = append(t, secretList("secrets.naming", r.naming[:])...)
 	t = append(t, secretList("secrets.sealing", r.sealing[:])...)
 	t = append(t, apiFields(r.api[:])...)
+	t = append(t, r.observeFields()...)
 	return append(t, choice("secrets.unsealed", &r.Unsealed, ReadUnsealed, RefuseUnsealed, WriteUnsealed))
 }
 

@@ -21,6 +21,9 @@ func (c *Config) ReadFiles() error {
 			rep.add("", "%v", err)
 		}
 	}
+	if _, err := c.Tracing.Client(); err != nil {
+		rep.add("", "%v", err)
+	}
 	return rep.err()
 }
 

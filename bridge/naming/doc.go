@@ -12,7 +12,8 @@
 // under the current secret, from a set time on so that all bridges know it by
 // then, and accepted under both; the record of an issued key is named under the
 // secret that signed it. Records of client keys are named
-// under the last secret in the ring, so that adding a new secret forgets
-// nothing. Removing the old one does forget them: see
-// docs/configuration-bridge.md, "Changing the naming secret".
+// under the last secret in the ring until a set time, and under the first from
+// then on, where a record that was made under the last is still found: see [Link]
+// and docs/security.md, "The naming secret". Removing the old secret forgets what
+// is still named under it.
 package naming

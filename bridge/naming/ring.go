@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"hash"
+	"slices"
 	"sync"
 	"time"
 )
@@ -29,13 +30,19 @@ type Secret struct {
 	// IssueFrom, of the first of two secrets, is when keys begin to be issued
 	// under it; until then they are issued under the second. Zero: at once.
 	IssueFrom time.Time
+	// NameFrom, of the first of two secrets, is when records of client keys begin
+	// to be named under it. Zero: not yet, they are named under the second. Bridges
+	// may disagree about the moment.
+	NameFrom time.Time
 }
 
 // Ring holds the derived keys of one or two secrets. It is immutable and safe
 // for concurrent use.
 type Ring struct {
 	keys      []*Key // current first
+	turned    []*Key // current last
 	issueFrom time.Time
+	nameFrom  time.Time
 }
 
 // NewRing derives the keys of secrets, the current one first. It returns an
@@ -67,7 +74,9 @@ func NewRing(secrets ...Secret) (*Ring, error) {
 		}
 		ring.keys = append(ring.keys, k)
 	}
-	ring.issueFrom = secrets[0].IssueFrom
+	ring.turned = slices.Clone(ring.keys)
+	slices.Reverse(ring.turned)
+	ring.issueFrom, ring.nameFrom = secrets[0].IssueFrom, secrets[0].NameFrom
 	return ring, nil
 }
 
@@ -80,9 +89,19 @@ func (r *Ring) Issuer(now time.Time) *Key {
 	return r.keys[0]
 }
 
-// Clients returns the key under which records of client keys are named: the
-// last of the ring (see the package comment).
-func (r *Ring) Clients() *Key { return r.keys[len(r.keys)-1] }
+// Clients returns the keys under which records of client keys may be named at
+// now, the earliest first: new ones are named under the last of them (see the
+// package comment).
+func (r *Ring) Clients(now time.Time) []*Key {
+	last := len(r.keys) - 1
+	if last == 0 || r.nameFrom.IsZero() || now.Before(r.nameFrom) {
+		return r.keys[last:]
+	}
+	return r.turned
+}
+
+// Keys returns every key of the ring, the current one first.
+func (r *Ring) Keys() []*Key { return r.keys }
 
 // Key is one secret's set of derived keys.
 type Key struct {
@@ -92,6 +111,8 @@ type Key struct {
 	fingerprint mac
 	gateway     mac
 	owner       mac
+	link        mac
+	caller      mac
 }
 
 // ID returns the id of the secret that the key was derived from.
@@ -104,6 +125,8 @@ func newKey(s Secret) (*Key, error) {
 		"oncewall fingerprint v1":        &k.fingerprint,
 		"oncewall issued key gateway v1": &k.gateway,
 		"oncewall issued key owner v1":   &k.owner,
+		"oncewall moved record v1":       &k.link,
+		"oncewall caller v1":             &k.caller,
 	} {
 		sub, err := hkdf.Key(sha256.New, s.Bytes, nil, purpose, sha256.Size)
 		if err != nil {

@@ -60,6 +60,8 @@ type Subject struct {
 	Principal string // encoded, see [wire.EncodePrincipal]
 	Key       string
 	Issued    bool // the rule wants keys that the gateway issued
+	// PreviousScopes are looked at first, as in wire.Policy.
+	PreviousScopes string
 }
 
 // SubjectError says what is wrong with a Subject, never what it holds.
@@ -74,20 +76,21 @@ func (s *Server) Name(sub Subject) (store.Name, error) {
 		checkLength("scope", len(sub.Scope), wire.MaxScopeBytes),
 		checkLength("principal", len(sub.Principal), wire.MaxPrincipalBytes),
 		checkLength("key", len(sub.Key), wire.MaxKeyBytes),
+		checkPrevious(sub.PreviousScopes),
 	} {
 		if fault != "" {
 			return store.Name{}, SubjectError(fault)
 		}
 	}
-	namer := s.cfg.Keys.Clients()
 	if sub.Issued {
-		checked := s.cfg.Keys.Check(sub.Namespace, sub.Scope, sub.Principal, sub.Key)
-		if checked.Verdict != naming.Genuine {
+		p, verdict := s.issuedPlace(sub.Namespace, sub.Scope, sub.PreviousScopes, sub.Principal, sub.Key)
+		if verdict != naming.Genuine {
 			return store.Name{}, SubjectError("key: not issued to this principal in this scope")
 		}
-		namer = checked.Key
+		return p.name, nil
 	}
-	return namer.Name(sub.Namespace, sub.Scope, sub.Principal, sub.Key), nil
+	places := s.places(sub.Namespace, sub.Scope, sub.PreviousScopes, sub.Principal, sub.Key)
+	return places[len(places)-1].name, nil
 }
 
 var errNoInspector = fmt.Errorf("%w: this store shows no records", store.ErrUnavailable)

@@ -20,6 +20,8 @@ import (
 const (
 	DefaultMaxBatchBytes = 8 << 20
 	DefaultMaxInFlight   = 1024
+	DefaultMaxWaiters    = 4096
+	DefaultMaxKeyWaiters = 512
 	DefaultIssueLife     = 15 * time.Minute
 	DefaultDrainTimeout  = 30 * time.Second
 	DefaultMaxLease      = 2 * time.Hour
@@ -56,6 +58,10 @@ type Config struct {
 
 	MaxBatchBytes int64 // largest body of a batch; above: 413
 	MaxInFlight   int   // batches answered at one time; above: 503
+	// MaxWaiters and MaxKeyWaiters bound the requests that wait for a concurrent
+	// one, in all and of one key; above: too-many-waiting.
+	MaxWaiters    int
+	MaxKeyWaiters int
 
 	// Upper bounds of what a rule may ask for. An operation whose policy is
 	// beyond them is Invalid.
@@ -93,9 +99,11 @@ type Server struct {
 	secrets  [][sha256.Size]byte
 	metrics  *metrics
 	quotas   map[string]*quota // by namespace
-	health   condition         // of the store
-	opening  condition         // of what is read from it
+	moves    moves
+	health   condition // of the store
+	opening  condition // of what is read from it
 	mounts   mounts
+	waits    *waits
 	parts    []health.Part
 	samplers [len(outcomeNames)]sampler // of lines, by code
 	inFlight atomic.Int64
@@ -120,6 +128,8 @@ func New(cfg Config) (*Server, error) {
 	}
 	setDefault(&cfg.MaxBatchBytes, DefaultMaxBatchBytes)
 	setDefault(&cfg.MaxInFlight, DefaultMaxInFlight)
+	setDefault(&cfg.MaxWaiters, DefaultMaxWaiters)
+	setDefault(&cfg.MaxKeyWaiters, DefaultMaxKeyWaiters)
 	setDefault(&cfg.MaxLease, DefaultMaxLease)
 	setDefault(&cfg.MaxTTL, DefaultMaxTTL)
 	setDefault(&cfg.MaxTombstone, DefaultMaxTombstone)
@@ -136,6 +146,8 @@ func New(cfg Config) (*Server, error) {
 		cfg.Registry = prometheus.NewRegistry()
 	}
 	s := &Server{cfg: cfg, start: time.Now(), metrics: newMetrics(cfg.Registry, cfg.Store, cfg.Version, cfg.Quotas)}
+	s.moves = newMoves(cfg.Registry)
+	s.waits = newWaits(cfg.Registry, cfg.Store, cfg.MaxWaiters, cfg.MaxKeyWaiters)
 	s.health.log, s.health.bad, s.health.good = cfg.Log, "store unavailable", "store available again"
 	s.opening.log, s.opening.bad, s.opening.good = cfg.Log, "recorded results do not open", "recorded results open again"
 	s.parts = s.ownParts()

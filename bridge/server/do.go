@@ -34,16 +34,21 @@ func (s *Server) do(j *job) (replies []store.Reply, settled bool) {
 
 	s.metrics.storeBatches.Inc()
 	s.calls.Add(1)
-	done := make(chan []store.Reply, 1)
+	type answered struct {
+		replies []store.Reply
+		walks   []*walk
+	}
+	done := make(chan answered, 1)
 	go func() {
 		defer s.calls.Add(-1)
 		defer func() {
 			if v := recover(); v != nil {
 				s.cfg.Log.Error("store panicked", "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
-				done <- nil
+				done <- answered{}
 			}
 		}()
-		done <- s.cfg.Store.Do(ctx, j.ops)
+		replies, walks := s.follow(ctx, j)
+		done <- answered{replies, walks}
 	}()
 	// The store returns at ctx's end, with what it has by then. Most of the margin
 	// is its to do so on a busy machine; after that the batch is answered without
@@ -51,7 +56,12 @@ func (s *Server) do(j *job) (replies []store.Reply, settled bool) {
 	late := time.NewTimer(time.Until(j.deadline.Add(-keep / 4)))
 	defer late.Stop()
 	select {
-	case replies = <-done:
+	case a := <-done:
+		replies = a.replies
+		for _, w := range a.walks {
+			j.ops[w.index] = w.op
+		}
+		s.moves.count(j, a.walks, replies)
 	case <-late.C:
 		s.health.failed(fmt.Errorf("%w: no return %s after the deadline", store.ErrUnavailable, keep-keep/4))
 		return nil, false
@@ -136,6 +146,9 @@ func (s *Server) answer(op *store.Operation, r *store.Reply) wire.Result {
 		Restored:     r.Restored,
 	}
 	switch r.Code {
+	case wire.Found:
+		out.State = wireStates[r.State]
+		s.openFound(&out, op, r)
 	case wire.KeyReused:
 		out.Differs = wire.Differs(r.Fingerprint, op.Fingerprint)
 	case wire.Replayed:

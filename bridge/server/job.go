@@ -22,6 +22,7 @@ type job struct {
 	policies []string          // what is wrong with each policy; empty: nothing
 	ops      []store.Operation // those that go to the store
 	index    []int             // ops[i] is batch.Ops[index[i]]
+	places   [][]named         // where the record of ops[i] may be; nil: where ops[i] says
 	deadline time.Time         // smallest deadline of ops
 	// issuedUntil is when the keys that this batch issues expire.
 	issuedUntil time.Time
@@ -56,6 +57,7 @@ func (j *job) recycle() {
 func (j *job) reset() {
 	clear(j.results)
 	clear(j.ops)
+	clear(j.places)
 	*j = job{
 		body:     j.body[:0],
 		results:  j.results[:0],
@@ -63,6 +65,7 @@ func (j *job) reset() {
 		policies: j.policies[:0],
 		ops:      j.ops[:0],
 		index:    j.index[:0],
+		places:   j.places[:0],
 	}
 }
 
@@ -99,7 +102,7 @@ func (s *Server) prepare(j *job, gone bool) {
 			j.results[i] = wire.Result{Code: wire.Unavailable}
 			continue
 		}
-		converted, refusal := s.convert(j, op)
+		converted, places, refusal := s.convert(j, op)
 		if refusal.Code != 0 {
 			j.results[i] = refusal
 			continue
@@ -110,18 +113,24 @@ func (s *Server) prepare(j *job, gone bool) {
 		}
 		j.ops = append(j.ops, converted)
 		j.index = append(j.index, i)
+		j.places = append(j.places, places)
 		if j.deadline.IsZero() || converted.Deadline.Before(j.deadline) {
 			j.deadline = converted.Deadline
 		}
 	}
 }
 
-// convert turns a valid operation into the store's form, or refuses it for its
-// key. A forged key costs no store call.
-func (s *Server) convert(j *job, op *wire.Operation) (store.Operation, wire.Result) {
+// maxTTLMS keeps a word on a result's life from overflowing before it is
+// bounded.
+const maxTTLMS = 1 << 40
+
+// convert turns a valid operation into the store's form, at the first place where
+// its record may be, or refuses it for its key. A forged key costs no store call.
+// places are set where there are several.
+func (s *Server) convert(j *job, op *wire.Operation) (out store.Operation, places []named, refusal wire.Result) {
 	policy := &j.batch.Policies[op.Policy]
 	budget := min(time.Duration(op.BudgetMS)*time.Millisecond, MaxBudget)
-	out := store.Operation{
+	out = store.Operation{
 		Kind:        op.Kind,
 		Owner:       op.Owner,
 		Fence:       op.Fence,
@@ -129,35 +138,38 @@ func (s *Server) convert(j *job, op *wire.Operation) (store.Operation, wire.Resu
 		Status:      op.Status,
 		NoResult:    op.NoResult,
 		Unprotected: op.Unprotected,
+		TTL:         min(time.Duration(min(op.TTLMS, maxTTLMS))*time.Millisecond, s.cfg.MaxTTL),
 		Withhold:    !op.Fetch,
 		Deadline:    j.arrival.Add(budget),
 		Trace:       sampled(op.Trace),
 	}
-	namer := s.cfg.Keys.Clients()
+	var first named
 	switch {
 	case op.Kind == wire.Issue:
 		out.Owner = nil
 		out.Life = s.cfg.IssueLife
-		namer = s.cfg.Keys.Issuer(s.cfg.Now().Add(s.cfg.ClockOffset))
-		op.Key = namer.Issue(j.batch.Namespace, op.Scope, op.Principal, j.issuedUntil)
+		issuer := s.cfg.Keys.Issuer(s.cfg.Now().Add(s.cfg.ClockOffset))
+		op.Key = issuer.Issue(j.batch.Namespace, op.Scope, op.Principal, j.issuedUntil)
+		first = named{issuer, issuer.Name(j.batch.Namespace, op.Scope, op.Principal, op.Key)}
 	case policy.Issued:
-		checked := s.cfg.Keys.Check(j.batch.Namespace, op.Scope, op.Principal, op.Key)
-		if checked.Verdict != naming.Genuine {
-			return out, refuseKey(op.Kind, checked.Verdict)
+		var verdict naming.Verdict
+		first, verdict = s.issuedPlace(j.batch.Namespace, op.Scope, policy.PreviousScopes, op.Principal, op.Key)
+		if verdict != naming.Genuine {
+			return out, nil, refuseKey(op.Kind, verdict)
 		}
-		namer = checked.Key
+	default:
+		places = s.places(j.batch.Namespace, op.Scope, policy.PreviousScopes, op.Principal, op.Key)
+		first = places[0]
 	}
-	out.Name = namer.Name(j.batch.Namespace, op.Scope, op.Principal, op.Key)
-	out.Fingerprint = namer.Fingerprint(out.Name, op.Fingerprint)
-	s.identify(&out, j.batch.Namespace, op)
-	if op.Kind == wire.Complete {
-		if j.quota.keeps(len(op.Result)) {
-			s.setResult(&out, op.Result)
-		} else {
-			withoutResult(&out)
-		}
+	if op.Kind == wire.Complete && !j.quota.keeps(len(op.Result)) {
+		withoutResult(&out)
 	}
-	return out, wire.Result{}
+	s.address(&out, j.batch.Namespace, op, first)
+	if len(places) < 2 {
+		return out, nil, wire.Result{}
+	}
+	towards(&out, places[0], places[1])
+	return out, places, wire.Result{}
 }
 
 // refuseKey answers an operation whose issued key is not the caller's. No claim
@@ -167,6 +179,8 @@ func refuseKey(kind wire.Kind, v naming.Verdict) wire.Result {
 	switch {
 	case kind == wire.Release:
 		return wire.Result{Code: wire.OK}
+	case kind == wire.Get:
+		return wire.Result{Code: wire.NotFound}
 	case kind != wire.Claim:
 		return wire.Result{Code: wire.Invalid, Text: "key: not issued to this caller"}
 	case v == naming.Foreign:

@@ -21,8 +21,8 @@ const (
 // same for each policy of the batch. The texts name fields, sizes and bounds,
 // never what a client sent.
 func checkOperation(op *wire.Operation, policies []string) string {
-	if op.Kind < wire.Issue || op.Kind > wire.Renew {
-		return fmt.Sprintf("kind %d: must be 1 to %d", op.Kind, wire.Renew)
+	if op.Kind < wire.Issue || op.Kind > wire.Renew && op.Kind != wire.Get {
+		return fmt.Sprintf("kind %d: must be 1 to %d, or %d", op.Kind, wire.Renew, wire.Get)
 	}
 	if int(op.Policy) >= len(policies) {
 		return fmt.Sprintf("policy %d: the batch holds %d", op.Policy, len(policies))
@@ -45,6 +45,9 @@ func checkOperation(op *wire.Operation, policies []string) string {
 	if fault := checkLength("key", len(op.Key), wire.MaxKeyBytes); fault != "" {
 		return fault
 	}
+	if op.Kind == wire.Get {
+		return ""
+	}
 	if len(op.Owner) != wire.OwnerBytes {
 		return fmt.Sprintf("owner: %d bytes: must be %d", len(op.Owner), wire.OwnerBytes)
 	}
@@ -59,8 +62,8 @@ func checkContent(op *wire.Operation) string {
 		if n > maxFingerprintBytes {
 			return fmt.Sprintf("fingerprint: %d bytes: must be at most %d", n, maxFingerprintBytes)
 		}
-		if op.Fingerprint[0] != wire.FingerprintVersion {
-			return fmt.Sprintf("fingerprint: version %d: must be %d", op.Fingerprint[0], wire.FingerprintVersion)
+		if v := op.Fingerprint[0]; v != wire.FingerprintVersion && v != wire.FingerprintUntagged {
+			return fmt.Sprintf("fingerprint: version %d: must be %d or %d", v, wire.FingerprintUntagged, wire.FingerprintVersion)
 		}
 		if !wire.ValidFingerprint(op.Fingerprint) {
 			return "fingerprint: not in the form of its version"
@@ -101,7 +104,7 @@ func (s *Server) checkPolicy(p *wire.Policy) string {
 	case p.Recovery < wire.Hold || p.Recovery > wire.Reacquire:
 		return fmt.Sprintf("policy recovery %d: must be %d to %d", p.Recovery, wire.Hold, wire.Reacquire)
 	}
-	return ""
+	return checkPrevious(p.PreviousScopes)
 }
 
 // within compares milliseconds without overflow.

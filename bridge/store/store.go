@@ -55,6 +55,13 @@ type Operation struct {
 	// TTL is upstream's word on the life of a result; 0: the policy's. Executed and
 	// Complete only.
 	TTL time.Duration
+	// Next is where a record that is not there is to be made, and how long the
+	// marker that says so lives unless it is met again; nil: here. See Moved.
+	Next     []byte
+	NextLife time.Duration
+	// Void says that a marker which holds Next is no more: markers that point at
+	// each other send an operation round in a circle, and this is its end.
+	Void bool
 }
 
 // Reply answers one operation. Err is nil or wraps ErrUnavailable; where it is
@@ -74,6 +81,9 @@ type Reply struct {
 	Withheld    bool          // Replayed: the result is large and was not read; nothing else is set
 	Restored    bool          // the operation made a record that the store had lost
 	Takeover    bool          // Created after an earlier owner's lease ended
+	Moved       []byte        // Moved: what the marker holds
+	Planted     bool          // Moved: the marker was made by this operation
+	State       State         // Found
 	Dropped     bool          // the record forgot the longest gone of too many released owners
 	Trace       string        // Replayed, KeyUsed, ResponseNotKept, InFlight, KeyReused: the first request's traceparent
 }

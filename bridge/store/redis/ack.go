@@ -312,7 +312,7 @@ func (a *acker) judge(ctx context.Context, n rueidis.Client, owed []debt, result
 			a.answer(d, reply)
 		case reply.Code == wire.Created && d.granted:
 			undo = append(undo, undone{d, a.b.requests[d.at].undo(reply.Fence, a.s.marker)})
-		case reply.Code == wire.Created || reply.Code == wire.OK:
+		case reply.Code == wire.Created || reply.Code == wire.OK || reply.Code == store.Moved && (reply.Planted || a.b.requests[d.at].kind != wire.Claim):
 			a.answer(d, store.Reply{Err: errFewReplicas})
 		default:
 			a.answer(d, store.Reply{Code: wire.InFlight, RetryAfter: comeAgain, Age: reply.Age})

@@ -120,7 +120,19 @@ func decode(res rueidis.RedisResult) (store.Reply, duty) {
 		r.Trace = a.text(3)
 	case wire.Issued:
 		r.Remaining = a.micros(1)
-	case wire.KeyExpired, wire.Stale, wire.Lapsed:
+	case store.Moved:
+		r.Moved = a.bytes(1)
+		r.Planted = a.int(2) == 1
+		d.acks = int(a.int(3))
+		a.bad = a.bad || len(r.Moved) != store.PointerBytes
+	case wire.Found:
+		var known bool
+		r.State, known = states[a.text(1)]
+		a.bad = a.bad || !known
+		r.Status = uint16(a.int(2))
+		r.Age, r.Remaining, r.RetryAfter = a.micros(3), a.micros(4), a.micros(5)
+		r.Result = a.bytes(6)
+	case wire.KeyExpired, wire.Stale, wire.Lapsed, wire.NotFound:
 	default:
 		a.bad = true
 	}

@@ -148,7 +148,7 @@ next:
 		}
 		n := l.of[bucket(ops[i].Name)]
 		replicas := ops[i].Policy.Replicas
-		if s.embedded {
+		if s.embedded || ops[i].Kind == wire.Get {
 			replicas = 0
 		}
 		for g := range groups {

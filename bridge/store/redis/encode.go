@@ -21,19 +21,23 @@ const (
 	// a connection of its own.
 	maxInline = 64 << 10
 	// maxArgs is the longest ARGV of a script.
-	maxArgs = 11
+	maxArgs = 12
 )
 
 // valid reports whether the scripts can carry op out.
 func valid(op *store.Operation) bool {
-	if op.Kind < wire.Issue || op.Kind > wire.Renew ||
+	if op.Kind < wire.Issue || op.Kind > wire.Renew && op.Kind != wire.Get ||
+		op.Next != nil && (len(op.Next) != store.PointerBytes || op.NextLife <= 0) ||
 		op.Policy == nil || op.Policy.Recovery > wire.Reacquire ||
 		op.Policy.Replicas < 0 || op.Policy.Replicas > wire.MaxReplicas ||
 		op.Fence > maxFence || len(op.Fingerprint) > maxFingerprint {
 		return false
 	}
-	if op.Kind == wire.Issue {
+	switch op.Kind {
+	case wire.Issue:
 		return op.Life > 0
+	case wire.Get:
+		return true
 	}
 	return len(op.Owner) > 0
 }
@@ -100,13 +104,13 @@ func (e *encoder) request(op *store.Operation) request {
 	r := request{kind: op.Kind, script: scripts[op.Kind], deadline: op.Deadline}
 	r.bucket = bucket(op.Name)
 	r.record, r.result, r.index = keys(op.Name)
-	r.alone = len(op.Result) > maxInline
+	r.alone = len(op.Result) > maxInline || op.Kind == wire.Get && !op.Withhold
 	r.withhold = op.Withhold
 	if cap(e.spare)-len(e.spare) < maxArgs {
 		e.spare = make([]string, 0, 32*maxArgs)
 	}
 	from := len(e.spare)
-	e.spare = e.args(e.spare, op)
+	e.spare = append(e.args(e.spare, op), gate(op))
 	r.args = e.spare[from:len(e.spare):len(e.spare)]
 	return r
 }
@@ -115,6 +119,11 @@ func (e *encoder) request(op *store.Operation) request {
 func (e *encoder) args(a []string, op *store.Operation) []string {
 	policy := e.pack(op.Policy)
 	switch op.Kind {
+	case wire.Get:
+		if op.Withhold {
+			return append(a, "0")
+		}
+		return append(a, "1")
 	case wire.Issue:
 		return append(a, policy, millis(op.Life))
 	case wire.Claim:
@@ -141,6 +150,28 @@ func (e *encoder) args(a []string, op *store.Operation) []string {
 	return a
 }
 
+// gate is the last argument of an operation: where its record is to be made if it
+// is not there, as gate.lua takes it.
+func gate(op *store.Operation) string {
+	replicas := op.Policy.Replicas
+	if op.Next == nil && replicas == 0 {
+		return ""
+	}
+	mode := byte('s')
+	switch {
+	case op.Kind == wire.Get:
+		mode = 'r'
+	case op.Void:
+		mode = 'v'
+	case op.Kind == wire.Claim:
+		mode = 'c'
+	}
+	b := make([]byte, 0, 32+store.PointerBytes)
+	b = strconv.AppendInt(append(b, mode), replicas, 10)
+	b = strconv.AppendInt(append(b, ':'), max(op.NextLife.Milliseconds(), 0), 10)
+	return string(append(append(b, ':'), op.Next...))
+}
+
 func status(s uint16) string { return strconv.FormatUint(uint64(s), 10) }
 
 // ttl is upstream's word on the life of a result; "0": none.
@@ -152,7 +183,7 @@ func millis(d time.Duration) string { return strconv.FormatInt(max(d.Millisecond
 func (r *request) undo(fence uint64, marker string) request {
 	u := *r
 	u.kind, u.script = wire.Release, scripts[wire.Release]
-	u.args = []string{r.args[0], strconv.FormatUint(fence, 10), r.args[1], marker, "1"}
+	u.args = []string{r.args[0], strconv.FormatUint(fence, 10), r.args[1], marker, "1", ""}
 	return u
 }
 

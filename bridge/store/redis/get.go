@@ -23,7 +23,7 @@ var getScript = newScript(getLua)
 // states maps the field st to a state.
 var states = map[string]store.State{
 	"I": store.Issued, "R": store.Released, "P": store.Processing,
-	"U": store.Unknown, "E": store.Executed, "C": store.Completed,
+	"U": store.Unknown, "E": store.Executed, "C": store.Completed, "M": store.Elsewhere,
 }
 
 // Get reads a record; see [store.Inspector].

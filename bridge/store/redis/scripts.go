@@ -25,6 +25,10 @@ var (
 	renewLua string
 	//go:embed lua/sweep.lua
 	sweepLua string
+	//go:embed lua/gate.lua
+	gateLua string
+	//go:embed lua/lookup.lua
+	lookupLua string
 )
 
 // A script is sent by its digest; a node that does not know it answers NOSCRIPT
@@ -37,15 +41,19 @@ func newScript(body string) *script {
 	return &script{text: text, sha: hex.EncodeToString(sum[:])}
 }
 
-var scripts = func() (s [wire.Renew + 1]*script) {
-	final := newScript(finalLua)
-	s[wire.Issue] = newScript(issueLua)
-	s[wire.Claim] = newScript(claimLua)
+// newGated is a script of an operation, whose record may be elsewhere.
+func newGated(body string) *script { return newScript(gateLua + "\n" + body) }
+
+var scripts = func() (s [wire.Get + 1]*script) {
+	final := newGated(finalLua)
+	s[wire.Issue] = newGated(issueLua)
+	s[wire.Claim] = newGated(claimLua)
 	s[wire.Executed] = final
 	s[wire.Complete] = final
-	s[wire.Release] = newScript(releaseLua)
-	s[wire.Unknown] = newScript(unknownLua)
-	s[wire.Renew] = newScript(renewLua)
+	s[wire.Release] = newGated(releaseLua)
+	s[wire.Unknown] = newGated(unknownLua)
+	s[wire.Renew] = newGated(renewLua)
+	s[wire.Get] = newGated(lookupLua)
 	return s
 }()
 
