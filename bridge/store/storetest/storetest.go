@@ -45,6 +45,11 @@ type Harness struct {
 	Repeats bool
 	// Except names rows that are not run.
 	Except []string
+	// Repeats says that the store carries out every operation twice, as after a lost
+	// answer: what the first one restored the second finds there.
+	Repeats bool
+	// Except names rows that are not run.
+	Except []string
 	// Replicas is what the suite's rules want; the store must have as many.
 	Replicas int64
 }
