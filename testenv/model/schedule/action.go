@@ -12,12 +12,17 @@ import (
 type Verb uint8
 
 // Verbs up to Renew are operations, numbered as wire.Kind. Then come an operator's
-// decisions, the others are faults.
+// decisions and a reconciler's findings, the others are faults.
 const (
 	DecideComplete Verb = iota + 10 // in the order of store.Action
 	DecideExecute
 	DecideFree
 	DecideExtend
+	FindResult // a reconciler's findings, in the order of store.Outcome
+	FindExecuted
+	FindNothing
+	Tidy // its looks at the index and at all records
+	Walk
 )
 
 // The faults.
@@ -57,16 +62,23 @@ type Action struct {
 	Unprotected bool
 	Body        string        // of the result; Complete only, "": not kept
 	Time        time.Duration // Pass, SetBack; life of an issued key
+	Theirs      bool          // a finding about the record's own owner
 }
 
 func (a Action) operation() bool { return a.Verb <= Verb(wire.Renew) }
 
 func (a Action) decision() bool { return DecideComplete <= a.Verb && a.Verb <= DecideExtend }
 
+func (a Action) tending() bool { return a.Verb == Tidy || a.Verb == Walk }
+
+func (a Action) finding() bool { return FindResult <= a.Verb && a.Verb <= FindNothing }
+
 var verbNames = map[Verb]string{
 	Verb(wire.Issue): "issue", Verb(wire.Claim): "claim", Verb(wire.Executed): "executed", Verb(wire.Complete): "complete",
 	Verb(wire.Release): "release", Verb(wire.Unknown): "unknown", Verb(wire.Renew): "renew",
 	DecideComplete: "decide: complete", DecideExecute: "decide: execute", DecideFree: "decide: free", DecideExtend: "decide: extend",
+	FindResult: "find: result", FindExecuted: "find: executed", FindNothing: "find: nothing",
+	Tidy: "tidy the index", Walk: "walk over all records",
 	Repeat: "repeat", Pass: "pass", SetBack: "set back", LoseIndex: "lose index entry", LoseResult: "lose result",
 	LoseRecord: "lose record", LoseAll: "lose all", LoseScripts: "lose scripts",
 }
@@ -86,6 +98,9 @@ func (a Action) String() string {
 	fmt.Fprintf(&b, " k%d", a.Key)
 	if a.decision() {
 		fmt.Fprintf(&b, " by o%d, fence %s, status %d, result %s, lease %v", a.Owner, fenceNames[a.Fence], a.Status, brief(a.Body), a.Time)
+	}
+	if a.finding() {
+		fmt.Fprintf(&b, " of o%d (the record's: %v), fence %s, status %d, result %s", a.Owner, a.Theirs, fenceNames[a.Fence], a.Status, brief(a.Body))
 	}
 	if !a.operation() {
 		return b.String()

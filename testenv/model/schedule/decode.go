@@ -17,7 +17,8 @@ var states = map[string]table.State{
 // field that it does not know is an error: the table would not know it either.
 func decode(fields map[string]string) (table.Record, error) {
 	var r table.Record
-	if len(fields) == 0 {
+	// A marker says that the record has another name: under this one is none.
+	if len(fields) == 0 || fields["st"] == "M" {
 		return r, nil
 	}
 	var fault error
@@ -62,6 +63,7 @@ func decode(fields map[string]string) (table.Record, error) {
 			r.KeyExpires = number(v)
 		case "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8": // in their order, below
 		case "un": // where replicas are awaited, which the table has none of
+		case "id", "cl", "tr", "cm": // who asked, and what was called: no row looks at them
 		default:
 			fault = fmt.Errorf("record: field %q is not known", name)
 		}

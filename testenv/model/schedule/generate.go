@@ -19,6 +19,7 @@ var weights = []struct {
 	{Verb(wire.Issue), 4}, {Verb(wire.Claim), 30}, {Verb(wire.Executed), 10}, {Verb(wire.Complete), 10},
 	{Verb(wire.Release), 9}, {Verb(wire.Unknown), 9}, {Verb(wire.Renew), 7},
 	{DecideComplete, 2}, {DecideExecute, 2}, {DecideFree, 4}, {DecideExtend, 2},
+	{FindResult, 2}, {FindExecuted, 2}, {FindNothing, 4}, {Tidy, 1}, {Walk, 1},
 	{Repeat, 5}, {Pass, 18}, {SetBack, 1},
 	{LoseIndex, 2}, {LoseResult, 2}, {LoseRecord, 2}, {LoseAll, 1}, {LoseScripts, 1},
 }
@@ -78,7 +79,8 @@ func (g *generator) story() []Action {
 	const part = 400 * time.Microsecond
 	first := g.rng.IntN(g.owners)
 	second := (first + 1) % g.owners
-	switch g.rng.IntN(5) {
+	found := Action{Verb: FindNothing, Key: a.Key, Theirs: true, Fence: RecordFence}
+	switch g.rng.IntN(7) {
 	case 0:
 		return []Action{do(wire.Claim, first), wait(lease), do(wire.Claim, second)}
 	case 1:
@@ -98,13 +100,26 @@ func (g *generator) story() []Action {
 	case 3:
 		noted, last := do(wire.Executed, second), do(wire.Claim, second)
 		noted.Fence = OlderFence
-		if g.chance(50) {
+		switch g.rng.IntN(3) {
+		case 0:
 			last = Action{Verb: DecideFree, Key: a.Key, Owner: second, Fence: RecordFence}
+		case 1:
+			last = found
 		}
 		return []Action{do(wire.Claim, first), noted, wait(lease), last}
 	}
 	issue := do(wire.Issue, first)
 	issue.Time = time.Second
+	issue.Policy.Issued = true
+	switch g.rng.IntN(3) {
+	case 0:
+		issue.Time = time.Hour
+		return []Action{issue, do(wire.Claim, first), wait(lease), found, do(wire.Claim, second)}
+	case 1:
+		lost := do(wire.Unknown, first)
+		lost.Policy.Issued, lost.Fence = true, NewerFence
+		return []Action{{Verb: LoseRecord, Key: a.Key}, lost, wait(lease), found}
+	}
 	return []Action{issue, do(wire.Claim, first), do(wire.Release, first), wait(time.Second), do(wire.Claim, second)}
 }
 
@@ -143,7 +158,13 @@ func (g *generator) action() Action {
 		a.Time = max(pick(g.rng, g.spans...), time.Microsecond)
 		return a
 	}
-	if a.decision() {
+	if a.tending() {
+		return a
+	}
+	if a.finding() {
+		a.Theirs = g.chance(85)
+	}
+	if a.decision() || a.finding() {
 		a.Fence = pick(g.rng, RecordFence, RecordFence, RecordFence, RecordFence, NoFence, OlderFence)
 		a.Status, a.Body = pick[uint16](g.rng, 200, 409), pick(g.rng, "", "r")
 		a.Time = pick(g.rng, 0, time.Second, time.Minute)

@@ -12,7 +12,7 @@ var (
 )
 
 // Rows is the table.
-var Rows = concat(issueRows, claimRows, finalRows, unknownRows, releaseRows, renewRows, decideRows, laterRows)
+var Rows = concat(issueRows, claimRows, finalRows, unknownRows, releaseRows, renewRows, decideRows, recoverRows, laterRows)
 
 func concat(parts ...[]Row) (all []Row) {
 	for _, p := range parts {
@@ -271,11 +271,4 @@ var laterRows = []Row{
 	{"ledger-claim-released", "RELEASED", "claim, other, issued key", "PROCESSING(F)", "created F", "the ledger", nil, nil, nil},
 	{"ledger-unknown", "absent, RELEASED, ISSUED, older", "unknown, issued key", "UNKNOWN, not held", "ok", "the ledger", nil, nil, nil},
 	{"ledger-release", "absent", "release, issued key", "RELEASED", "ok", "the ledger", nil, nil, nil},
-	{"reconcile-final", "PROCESSING, UNKNOWN", "final, for this owner and fence, over", "EXECUTED or COMPLETED, out of the index", "ok", "the reconciler", nil, nil, nil},
-	{"reconcile-not-executed", "PROCESSING, UNKNOWN", "not-executed (a promise), for this owner and fence, over, not held, not noted", "RELEASED, or ISSUED; out of the index", "ok", "the reconciler", nil, nil, nil},
-	{"reconcile-noted", "PROCESSING noted", "not-executed", "EXECUTED by the noted owner", "ok", "the reconciler", nil, nil, nil},
-	{"reconcile-held", "UNKNOWN held", "not-executed", "–", "report", "the reconciler", nil, nil, nil},
-	{"reconcile-running", "PROCESSING, UNKNOWN", "running, or not known", "–, asked again later", "report", "the reconciler", nil, nil, nil},
-	{"sweep", "index entry without a record", "sweep", "out of the index", "–", "the reconciler", nil, nil, nil},
-	{"scan", "unresolved record without an index entry", "slow scan", "indexed", "–", "the reconciler", nil, nil, nil},
 }

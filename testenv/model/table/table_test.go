@@ -93,6 +93,27 @@ func TestTotal(t *testing.T) {
 			unchanged(t, row, r, after)
 		}
 	}
+	for _, r := range records() {
+		for _, f := range foundThings() {
+			after, verdict, row := table.Reconcile(r, &f, now, limits)
+			if row == nil || verdict == 0 {
+				t.Fatalf("finding %d on %+v: no row or no verdict", f.Outcome, r)
+			}
+			met[row.Name] = true
+			unchanged(t, row, r, after)
+		}
+		for _, indexed := range []bool{false, true} {
+			r.Indexed = indexed
+			tidied, tidy := table.Tidy(r, now)
+			walked, walk := table.Walk(r, now)
+			if tidied.Indexed != (indexed && r.Unresolved()) || walked.Indexed != (indexed || r.Unresolved()) {
+				t.Fatalf("%s, indexed %v: %v after a sweep, %v after a scan", r.State, indexed, tidied.Indexed, walked.Indexed)
+			}
+			met[tidy.Name], met[walk.Name] = true, true
+			unchanged(t, tidy, r, tidied)
+			unchanged(t, walk, r, walked)
+		}
+	}
 	for i := range table.Rows {
 		if r := &table.Rows[i]; r.Needs == "" && !met[r.Name] {
 			t.Errorf("row %s: no record and operation meet it", r.Name)
@@ -119,6 +140,17 @@ func resolutions() (out []store.Resolution) {
 				out = append(out, store.Resolution{
 					Action: action, Fence: fence, Owner: []byte(owner), Status: 200, Result: []byte("r"), By: time.Second,
 				})
+			}
+		}
+	}
+	return out
+}
+
+func foundThings() (out []store.Finding) {
+	for outcome := store.FoundResult; outcome <= store.FoundNothing; outcome++ {
+		for _, fence := range []uint64{0, 4, 5} {
+			for _, owner := range []string{"o1", "o2"} {
+				out = append(out, store.Finding{Outcome: outcome, Fence: fence, Owner: []byte(owner), Status: 200, Result: []byte("r")})
 			}
 		}
 	}
