@@ -109,7 +109,7 @@ limits:
 		t.Errorf("redis %+v", *c.Redis)
 	}
 	if (c.TLS != TLS{"/c", "/k", "/ca"}) || c.IssueLife != time.Hour || c.ClockSkew != time.Second || c.DrainTimeout != 0 ||
-		(c.Limits != Limits{1 << 20, 10, time.Minute, time.Hour, 0}) || c.Listen != "0.0.0.0:9001" || c.AdminListen != "[::1]:9002" {
+		(c.Limits != Limits{1 << 20, 10, 4096, 512, time.Minute, time.Hour, 0}) || c.Listen != "0.0.0.0:9001" || c.AdminListen != "[::1]:9002" {
 		t.Errorf("%+v", c)
 	}
 	if !reflect.DeepEqual(c.Quotas, []Quota{{"edge", 100, 1 << 20, 64 << 10}, {"*", 0, 0, 1 << 10}}) {

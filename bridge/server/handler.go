@@ -15,8 +15,8 @@ import (
 // stamp is the value of wire.StampHeader: the newest version served.
 var stamp = strconv.Itoa(wire.Version)
 
-// DataHandler answers the filter. It serves POST wire.BatchPath, and what
-// MountData added.
+// DataHandler answers the filter. It serves POST wire.BatchPath and
+// wire.WaitPath, and what MountData added.
 func (s *Server) DataHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// Set before anything can answer: an answer without it means to the
@@ -37,8 +37,9 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request, arrival time.Time
 		h.ServeHTTP(w, r)
 		return
 	}
-	if r.URL.Path != wire.BatchPath {
-		s.refuse(w, problem{Title: "no such path", Status: http.StatusNotFound, Detail: "served: POST " + wire.BatchPath})
+	if r.URL.Path != wire.BatchPath && r.URL.Path != wire.WaitPath {
+		s.refuse(w, problem{Title: "no such path", Status: http.StatusNotFound,
+			Detail: "served: POST " + wire.BatchPath + ", POST " + wire.WaitPath})
 		return
 	}
 	if r.Method != http.MethodPost {
@@ -55,6 +56,10 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request, arrival time.Time
 	if r.Header.Get("Content-Type") != wire.ContentType {
 		s.refuse(w, problem{Title: "unsupported content type", Status: http.StatusUnsupportedMediaType,
 			Detail: "served: " + wire.ContentType})
+		return
+	}
+	if r.URL.Path == wire.WaitPath {
+		s.serveWait(w, r, arrival)
 		return
 	}
 	defer s.inFlight.Add(-1)

@@ -53,6 +53,7 @@ func (s *Server) Run(ctx context.Context, data, admin net.Listener, tlsConfig *t
 		s.cfg.Log.Error("listener failed", "error", err)
 	}
 	s.draining.Store(true)
+	s.waits.drain()
 	s.cfg.Log.Info("draining", "timeout", s.cfg.DrainTimeout.String())
 	drain, cancel := context.WithTimeout(context.Background(), s.cfg.DrainTimeout)
 	defer cancel()
