@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -139,7 +140,7 @@ func fraction(path string, dst *float64) field {
 func (r *raw) checkTracing(set map[string]bool, secrets secretReader, rep *report) {
 	t := &r.Tracing
 	if t.Endpoint == "" {
-		for path := range set {
+		for _, path := range slices.Sorted(maps.Keys(set)) {
 			if strings.HasPrefix(path, "tracing.") && path != "tracing.otlp_endpoint" {
 				rep.add(path, "needs tracing.otlp_endpoint")
 			}

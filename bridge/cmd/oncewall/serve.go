@@ -43,7 +43,7 @@ func serve(args, environ []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
-	log := slog.New(slog.NewJSONHandler(stderr, nil))
+	log := slog.New(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: cfg.Log.Level.Slog()}))
 	if err := serveConfig(ctx, cfg, log); err != nil {
 		log.Error("bridge failed", "error", err)
 		return exitFailed
@@ -67,6 +67,11 @@ func loadConfig(file string, dev bool, environ []string) (*config.Config, error)
 }
 
 func serveConfig(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
+	return serveWith(ctx, cfg, log, prometheus.NewRegistry())
+}
+
+// serveWith is serveConfig with every metric in registry.
+func serveWith(ctx context.Context, cfg *config.Config, log *slog.Logger, registry *prometheus.Registry) error {
 	for _, w := range cfg.Warnings {
 		log.Warn("configuration", "remark", w)
 	}
@@ -99,7 +104,11 @@ func serveConfig(ctx context.Context, cfg *config.Config, log *slog.Logger) erro
 	if err != nil {
 		return err
 	}
-	registry := prometheus.NewRegistry()
+	tracer, parts, stopTracing, err := startTracing(cfg, log, registry)
+	if err != nil {
+		return err
+	}
+	defer stopTracing()
 	srv, err := server.New(server.Config{
 		Store:          st,
 		Keys:           keys,
@@ -117,12 +126,17 @@ func serveConfig(ctx context.Context, cfg *config.Config, log *slog.Logger) erro
 		DrainTimeout:   cfg.DrainTimeout,
 		Delay:          cfg.Delay,
 		ClockOffset:    cfg.ClockOffset,
+		Tracer:         tracer,
+		LogPerSecond:   linesPerSecond(cfg),
 		Log:            log,
 		Registry:       registry,
 		Version:        version,
 	})
 	if err != nil {
 		return err
+	}
+	for _, p := range parts {
+		srv.AddPart(p)
 	}
 	if err := mountAPI(srv, cfg, log, registry); err != nil {
 		return err
