@@ -248,12 +248,9 @@ func keySource(rule *Rule, r Request, body []byte) int {
 func MaxCompletionBytes(r *rules.Rule) int64 {
 	// Each message, list element and field has a tag and a length.
 	const framing = 16
-	texts := wire.MaxPrincipalBytes + r.Key.MaxLength + 2*wire.MaxScopeBytes + maxFingerprintBytes + wire.OwnerBytes
+	texts := wire.MaxPrincipalBytes + r.Key.MaxLength + 2*wire.MaxScopeBytes + wire.MaxFingerprintBytes + wire.OwnerBytes
 	return r.Record.MaxBody + maxRecordedHeaderBytes + maxRecordedLines*framing + int64(texts) + maxBatchFraming
 }
 
-const (
-	maxFingerprintBytes = 1 + 4*(1+wire.DigestBytes)
-	// maxBatchFraming covers the batch's own fields, one policy and one operation.
-	maxBatchFraming = 1 << 10
-)
+// maxBatchFraming covers the batch's own fields, one policy and one operation.
+const maxBatchFraming = 1 << 10

@@ -49,7 +49,8 @@ type Stream struct {
 	headers     [wire.DigestBytes]byte // of the headers that the fingerprint includes
 	keyLines    [][]string             // of key sources behind one in the body
 	candidates  []candidate            // rules for which a key may be issued
-	body        []byte                 // request body read so far
+	content     content
+	body        []byte // request body read so far
 	discarded   int
 	refusal     *LocalReply
 
@@ -125,8 +126,15 @@ func (s *Stream) RequestHeaders(now int64, r Request, end bool) Action {
 	if names := s.rule.Fingerprint.Headers; len(names) > 0 {
 		s.headers = headersDigest(names, r)
 	}
-	if n, ok := contentLength(r); ok && s.readsBody() && n > s.rule.Fingerprint.MaxBody {
-		return s.refuse(problemTooLarge, extra{}, true, r)
+	s.readContent(r)
+	if f := &s.rule.Fingerprint; s.readsBody() && s.content.length > f.MaxBody {
+		if !s.passesLong() {
+			return s.refuse(problemTooLarge, s.tooLarge(), true, r)
+		}
+		if f.Over != rules.OverPrefix {
+			s.content.long = true
+			return s.requestComplete(now, Pause)
+		}
 	}
 	if end || !s.readsBody() {
 		return s.requestComplete(now, Pause)
@@ -140,10 +148,14 @@ func (s *Stream) RequestHeaders(now int64, r Request, end bool) Action {
 func (s *Stream) RequestBody(now int64, n int, end bool, chunk func() []byte) Action {
 	switch s.state {
 	case stateReading:
-		if limit := s.maxBody(); int64(len(s.body))+int64(n) > limit {
-			s.body = nil
-			s.reply(problemTooLarge, extra{})
-			return Discard
+		if room := s.maxBody() - int64(len(s.body)); int64(n) > room {
+			if !s.passesLong() {
+				s.reply(problemTooLarge, s.tooLarge())
+				return Discard
+			}
+			s.content.long = true
+			s.body = append(s.body, chunk()[:room]...)
+			return s.requestComplete(now, Hold)
 		}
 		if n > 0 {
 			if c := chunk(); s.body == nil && end {

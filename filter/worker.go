@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oncewall/oncewall/filter/canon"
 	"github.com/oncewall/oncewall/filter/rules"
 	"github.com/oncewall/oncewall/filter/wire"
 )
@@ -33,6 +34,9 @@ type Rule struct {
 	slot    uint16 // index of policy in the batch numbered batch
 	batch   uint32
 	needs   time.Duration // what a lease must still cover to forward
+	// Algorithms of the fingerprint's parts.
+	bodyAlgorithm, headersAlgorithm wire.Algorithm
+	comparison                      canon.Comparison
 	// Where jwt_authn leaves the claim that names the caller, and its issuer.
 	claimPath, issuerPath []string
 }
@@ -87,6 +91,10 @@ func compile(r *rules.Rule) *Rule {
 		},
 		timeout: itoa(r.UpstreamTimeout.Milliseconds()),
 		needs:   r.UpstreamTimeout + rules.Margin,
+
+		bodyAlgorithm:    bodyAlgorithm(&r.Fingerprint),
+		headersAlgorithm: headersAlgorithm(&r.Fingerprint),
+		comparison:       comparison(&r.Fingerprint),
 	}
 	if r.Principal.Kind == rules.PrincipalJWT {
 		payload := []string{"metadata", "filter_metadata", "envoy.filters.http.jwt_authn", r.Principal.Payload}

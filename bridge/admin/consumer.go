@@ -91,7 +91,7 @@ func (c *call) executeKey(k *api.Key, fingerprint []byte, op wire.Operation) (an
 	switch len(fingerprint) {
 	case 0:
 	case wire.DigestBytes:
-		op.Fingerprint = wire.AppendPart([]byte{wire.FingerprintVersion}, wire.PartBody, [wire.DigestBytes]byte(fingerprint))
+		op.Fingerprint = wire.AppendPart([]byte{wire.FingerprintVersion}, wire.PartBody, wire.AlgorithmFixed, [wire.DigestBytes]byte(fingerprint))
 	default:
 		return nil, invalid(fmt.Sprintf("fingerprint: %d bytes: must be %d", len(fingerprint), wire.DigestBytes))
 	}

@@ -221,8 +221,8 @@ func testOp(kind wire.Kind, owner byte) wire.Operation {
 }
 
 func testFingerprint(body byte) []byte {
-	fp := wire.AppendPart([]byte{wire.FingerprintVersion}, wire.PartMethod, [32]byte{9})
-	return wire.AppendPart(fp, wire.PartBody, [32]byte{body})
+	fp := wire.AppendPart([]byte{wire.FingerprintVersion}, wire.PartMethod, wire.AlgorithmFixed, [32]byte{9})
+	return wire.AppendPart(fp, wire.PartBody, wire.AlgorithmConfigured, [32]byte{body})
 }
 
 func testResult() []byte {

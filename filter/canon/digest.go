@@ -27,13 +27,17 @@ var rooms = sync.Pool{New: func() any { return new(digestRoom) }}
 
 // Digest returns the SHA-256 of body's canonical text. ok is false where body
 // has none; the caller then compares by [RawDigest].
-func Digest(body []byte) (sum [sha256.Size]byte, ok bool) {
+func Digest(body []byte) (sum [sha256.Size]byte, ok bool) { return digestWithout(body, nil) }
+
+// digestWithout is Digest without the members that the pointers name.
+func digestWithout(body []byte, ignore []string) (sum [sha256.Size]byte, ok bool) {
 	r := rooms.Get().(*digestRoom)
 	defer rooms.Put(r)
 	x := newIndex(body, &r.index)
 	if x.build(false) != nil {
 		return sum, false
 	}
+	x.leaveOut(ignore)
 	w := writer{hashes: true}
 	w.out = append(r.text[:0], jsonDomain...)
 	x.emit(&w)
@@ -53,12 +57,15 @@ func RawDigest(body []byte) [sha256.Size]byte {
 // package's and says why there is none; dst is then returned as it was.
 //
 // [Digest] is the SHA-256 of "oncewall/json/1", a zero byte and this text.
-func Append(dst, body []byte) ([]byte, error) {
+func Append(dst, body []byte) ([]byte, error) { return appendWithout(dst, body, nil) }
+
+func appendWithout(dst, body []byte, ignore []string) ([]byte, error) {
 	var room indexRoom
 	x := newIndex(body, &room)
 	if err := x.build(false); err != nil {
 		return dst, err
 	}
+	x.leaveOut(ignore)
 	w := writer{out: dst}
 	x.emit(&w)
 	return w.out, nil

@@ -34,6 +34,12 @@ func (x *index) emitValue(w *writer, at *cursor) (opened bool) {
 			at.pos = inside + 1
 			return false
 		}
+		if c == '{' && x.objects[at.object].n == 0 { // its members are left out
+			o := x.objects[at.object]
+			w.out = append(w.out, "{}"...)
+			*at = cursor{pos: int(o.end), object: o.next}
+			return false
+		}
 		w.out = append(w.out, c)
 		f := frame{isObject: c == '{', number: at.object}
 		at.pos = inside

@@ -12,6 +12,7 @@ const (
 	defaultKeyHeader   = "idempotency-key"
 	defaultMaxLength   = 255
 	defaultRequestBody = 1 << 20
+	defaultDecodedBody = 4 << 20
 	defaultRecordBody  = 256 << 10
 	defaultTTL         = 24 * time.Hour
 	defaultLease       = 60 * time.Second
@@ -133,10 +134,14 @@ func (p *parser) checkKeyHeader(at string, n *node, r *Rule) {
 func (p *parser) buildFingerprint(r *Rule, n *node) {
 	headers := n.get("headers")
 	r.Fingerprint = Fingerprint{
-		Body:    BodyMode(n.get("body").valueOr(int64(BodyJSON))),
-		MaxBody: n.get("max_body").valueOr(min(defaultRequestBody, p.cfg.Envoy.BufferLimit)),
-		Headers: headers.strings(),
+		Body:           BodyMode(n.get("body").valueOr(int64(BodyJSON))),
+		MaxBody:        n.get("max_body").valueOr(min(defaultRequestBody, p.cfg.Envoy.BufferLimit)),
+		Headers:        headers.strings(),
+		Ignore:         slices.Compact(slices.Sorted(slices.Values(n.get("ignore").strings()))),
+		Over:           Over(n.get("over").valueOr(int64(OverReject))),
+		MaxDecodedBody: n.get("max_decoded_body").valueOr(defaultDecodedBody),
 	}
+	p.checkFingerprint(r, n)
 	p.checkLimit("fingerprint.max_body", n.get("max_body"))
 	if slices.Contains(r.Fingerprint.Headers, "x-request-id") {
 		p.add("fingerprint.headers", nil, "must not list x-request-id: it differs between a request and its retry")

@@ -97,9 +97,10 @@ var bad = []struct {
 
 	// Fingerprint and record.
 	{"body that never comes", strings.Replace(withRule(`, "fingerprint": {"body": "raw"}`), `"allow_on_headers_stop_iteration": true`, "", 1), `rule "r": fingerprint.body "raw" ` + needsBody, false},
-	{"form body", withRule(`, "fingerprint": {"body": "form"}`), `rule "r": fingerprint.body "form" is not supported by this version; one of json, raw, none is`, true},
-	{"multipart body", withRule(`, "fingerprint": {"body": "multipart"}`), `rule "r": fingerprint.body "multipart" is not supported by this version; one of json, raw, none is`, true},
-	{"ignored members", withRule(`, "fingerprint": {"ignore": ["/client_time"]}`), `rule "r": fingerprint.ignore is not supported by this version`, true},
+	{"ignored in a raw body", withRule(`, "fingerprint": {"body": "raw", "ignore": ["/client_time"]}`), `rule "r": fingerprint.ignore needs fingerprint.body "json", "form" or "multipart"`, false},
+	{"ignored below a field", withRule(`, "fingerprint": {"body": "form", "ignore": ["/a", "/a/b"]}`), `rule "r": fingerprint.ignore[1] "/a/b" must be "/" and the name of a field`, false},
+	{"over without a body", withRule(`, "fingerprint": {"body": "none", "over": "prefix"}`), `rule "r": fingerprint.over "prefix" has nothing to do with fingerprint.body "none", under which a larger body passes`, false},
+	{"over, and the key in the body", withRule(`, "key": {"from": [{"json": "/id"}]}, "fingerprint": {"over": "content_digest"}`), `rule "r": fingerprint.over "content_digest" needs a source of the key outside the body: a larger body is not read for one`, false},
 	{"request body beyond the buffer", withRule(`, "fingerprint": {"max_body": "2MiB"}`), `rule "r": fingerprint.max_body "2MiB" must be <= 1MiB (envoy.buffer_limit)`, false},
 	{"response body beyond the buffer", withRule(`, "record": {"max_body": 1048577}`), `rule "r": record.max_body 1048577 must be <= 1MiB (envoy.buffer_limit)`, false},
 	{"fingerprint of x-request-id", withRule(`, "fingerprint": {"headers": ["x-request-id"]}`), `rule "r": fingerprint.headers must not list x-request-id: it differs between a request and its retry`, false},

@@ -42,6 +42,18 @@ func generation(r *Rule) string {
 		d.text("redact")
 		d.list(r.Record.Redact)
 	}
+	if len(r.Fingerprint.Ignore) > 0 {
+		d.text("ignore")
+		d.list(r.Fingerprint.Ignore)
+	}
+	if r.Fingerprint.Over > OverReject {
+		d.text("over")
+		d.number(int64(r.Fingerprint.Over))
+	}
+	if n := r.Fingerprint.MaxDecodedBody; n != defaultDecodedBody {
+		d.text("max_decoded_body")
+		d.number(n)
+	}
 	sum := sha256.Sum256(d.b)
 	return hex.EncodeToString(sum[:8])
 }

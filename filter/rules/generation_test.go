@@ -11,7 +11,7 @@ func TestGenerationCoversEveryField(t *testing.T) {
 	r := *readShop(t).Rules[0]
 	r.Key.From = []KeySource{{Header: "k", JSON: []string{"/a"}}}
 	r.Match.Methods, r.Fingerprint.Headers, r.Record.DropHeaders = []string{"PUT"}, []string{"h"}, []string{"d"}
-	r.Record.Redact = []string{"/a"}
+	r.Record.Redact, r.Fingerprint.Ignore = []string{"/a"}, []string{"/a"}
 	seen := map[string]string{generation(&r): "the rule itself"}
 	var visit func(v reflect.Value, path string)
 	visit = func(v reflect.Value, path string) {

@@ -126,15 +126,28 @@ var rule = &field{kind: kindObject, members: append([]*field{
 	{name: "fingerprint", kind: kindObject, def: "method, target and JSON body", meaning: "What a request asks for. The same key with another fingerprint is `key-reused`. Method and target are always part.", members: []*field{
 		{
 			name: "body", kind: kindChoice, def: "`json`",
-			meaning: "How the body is compared: `json` as canonical JSON, or as raw bytes where it is none; `raw` byte by byte; `none` not at all: the result is then replayed to a request with another body. `json` and `raw` need `envoy.allow_on_headers_stop_iteration`.",
+			meaning: "How the body is compared ([what counts as the same](protocol.md#the-body)): `json` as canonical JSON, `form` as the fields of an `application/x-www-form-urlencoded` body, `multipart` as the parts of a `multipart/form-data` body, each as raw bytes where the body is none of its kind; `raw` byte by byte; `none` not at all: the result is then replayed to a request with another body. All but `none` need `envoy.allow_on_headers_stop_iteration`.",
 			choices: []choice{
-				{name: "json", value: int64(BodyJSON)}, {name: "raw", value: int64(BodyRaw)}, {name: "none", value: int64(BodyNone)},
-				{name: "form", refuse: notServed}, {name: "multipart", refuse: notServed},
+				{name: "json", value: int64(BodyJSON)}, {name: "form", value: int64(BodyForm)}, {name: "multipart", value: int64(BodyMultipart)},
+				{name: "raw", value: int64(BodyRaw)}, {name: "none", value: int64(BodyNone)},
 			},
 		},
 		{
 			name: "max_body", kind: kindSize, min: 1, max: 64 * mib, def: "the smaller of `1MiB` and `envoy.buffer_limit`",
-			meaning: "Largest request body that is read, at most `envoy.buffer_limit`. A larger one is `too-large`.",
+			meaning: "Largest request body that is read, at most `envoy.buffer_limit`. What happens to a larger one `over` says; with body `none` it passes.",
+		},
+		{
+			name: "over", kind: kindChoice, def: "`reject`",
+			meaning: "What happens to a body longer than `max_body`. `reject`: 413 `too-large`. `content_digest`: the request's `Content-Digest` (RFC 9530, sha-256 or sha-512) stands for the body, which passes as it comes; 413 without one. `prefix`: its first `max_body` bytes and its `Content-Length` stand for it, and the rest passes as it comes; 413 without a length. A key is then not looked for in the body.",
+			loss:    "`content_digest` believes the client, `prefix` does not look at the rest: another body under the same key gets the first one's result.",
+			choices: []choice{
+				{name: "reject", value: int64(OverReject)}, {name: "content_digest", value: int64(OverContentDigest)}, {name: "prefix", value: int64(OverPrefix)},
+			},
+		},
+		{
+			name: "max_decoded_body", kind: kindSize, min: 1, max: 64 * mib, def: "`4MiB`",
+			meaning: "A body with `Content-Encoding: gzip` or `deflate` is compared as what it holds, if that is no more than this. Above it, and in any other encoding, it is compared byte by byte together with the encoding's name.",
+			loss:    "A larger body that the client compresses anew in another way counts as another.",
 		},
 		{
 			name: "headers", kind: kindList, min: 0, max: 32, def: "none",
@@ -142,7 +155,12 @@ var rule = &field{kind: kindObject, members: append([]*field{
 			loss:    "Two requests that differ in headers alone count as one.",
 			elem:    &field{kind: kindString, min: 1, max: 128, form: formHeader},
 		},
-		{name: "ignore", kind: kindList, refuse: notServed},
+		{
+			name: "ignore", kind: kindList, min: 0, max: 32, def: "none",
+			meaning: "JSON pointers to members of the body that are not compared: `/client_time`. With `form` and `multipart`, `/` and the name of a field. What comes twice, or in another case, is not ignored.",
+			loss:    "Two requests that differ there alone count as one.",
+			elem:    &field{kind: kindString, min: 2, max: 256, form: formPointer},
+		},
 	}},
 	{name: "durability", kind: kindObject, def: "what the store keeps by itself", meaning: "What must keep a claim before it is granted, and an answer's record before the answer is sent.", members: []*field{
 		{

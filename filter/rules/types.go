@@ -123,13 +123,34 @@ const (
 	BodyJSON BodyMode = iota + 1 // canonical JSON; raw bytes where it is not JSON
 	BodyRaw
 	BodyNone
+	BodyForm      // pairs of a form; raw bytes where it is none
+	BodyMultipart // parts of a multipart/form-data body; raw bytes where it is none
+)
+
+// Over is what happens to a request whose body is longer than a fingerprint
+// reads.
+type Over uint8
+
+// The choices.
+const (
+	OverReject        Over = iota + 1 // 413
+	OverContentDigest                 // its Content-Digest stands for the body; 413 without one
+	OverPrefix                        // its first MaxBody bytes and its declared length stand for it; 413 without a length
 )
 
 // Fingerprint says what a request asks for. Method and target are always part.
 type Fingerprint struct {
 	Body    BodyMode
-	MaxBody int64    // largest body that is read; 1B to Envoy.BufferLimit, default min(1MiB, BufferLimit); above: 413
+	MaxBody int64    // largest body that is read; 1B to Envoy.BufferLimit, default min(1MiB, BufferLimit); above: Over
 	Headers []string // lower case; default none
+	// Ignore are JSON pointers to members that are not compared, in ascending
+	// order; with BodyForm and BodyMultipart "/" and the name of a field. Default
+	// none.
+	Ignore []string
+	Over   Over // default OverReject
+	// MaxDecodedBody is the longest content of a compressed body that is compared
+	// decoded; 1B to 64MiB, default 4MiB. Above, the body is compared as it came.
+	MaxDecodedBody int64
 }
 
 // Action is what a repeat gets.

@@ -41,7 +41,7 @@ func sampleResponse() *Response {
 func sampleFingerprint(seed byte) []byte {
 	fp := []byte{FingerprintVersion}
 	for _, id := range []PartID{PartMethod, PartTarget, PartBody} {
-		fp = AppendPart(fp, id, [DigestBytes]byte{seed, byte(id)})
+		fp = AppendPart(fp, id, AlgorithmConfigured, [DigestBytes]byte{seed, byte(id)})
 	}
 	return fp
 }

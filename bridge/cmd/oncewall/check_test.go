@@ -85,7 +85,7 @@ func TestMaxCompletionBytes(t *testing.T) {
 	}
 	fp := []byte{wire.FingerprintVersion}
 	for id := wire.PartMethod; id <= wire.PartHeaders; id++ {
-		fp = wire.AppendPart(fp, id, [wire.DigestBytes]byte{})
+		fp = wire.AppendPart(fp, id, wire.AlgorithmConfigured, [wire.DigestBytes]byte{})
 	}
 	text := func(n int) string { return strings.Repeat("t", n) }
 	const large = 1 << 50

@@ -73,7 +73,7 @@ func newMeasured(t *testing.T) *measured {
 	t.Cleanup(s.Close)
 	fp := []byte{wire.FingerprintVersion}
 	for id := wire.PartMethod; id <= wire.PartBody; id++ {
-		fp = wire.AppendPart(fp, id, sha256.Sum256([]byte{byte(id)}))
+		fp = wire.AppendPart(fp, id, wire.AlgorithmConfigured, sha256.Sum256([]byte{byte(id)}))
 	}
 	m := &measured{t: t, node: c.Nodes[0], store: s, prints: fp,
 		policy: wire.Policy{Generation: "0123456789abcdef", TTLMS: 86_400_000, LeaseMS: 60_000, MaxAttempts: 3, Recovery: wire.Hold}}

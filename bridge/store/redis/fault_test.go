@@ -139,7 +139,7 @@ func TestCompactRecord(t *testing.T) {
 	s := open(t, c, redis.Config{})
 	op := claim(name(3), 5*time.Second)
 	op.Owner = make([]byte, wire.OwnerBytes)
-	op.Fingerprint = make([]byte, 1+4*(1+wire.DigestBytes))
+	op.Fingerprint = make([]byte, wire.MaxFingerprintBytes)
 	if r := s.Do(t.Context(), []store.Operation{op})[0]; r.Code != wire.Created {
 		t.Fatalf("%+v", r)
 	}

@@ -115,8 +115,7 @@ func (c *Case) issuedKey() bool { return c.policy.Issued }
 
 func (c *Case) reused() bool {
 	r := &c.Before
-	return c.Op.Kind == wire.Claim && len(c.Op.Fingerprint) > 0 && r.Fingerprint != "" &&
-		r.Fingerprint != string(c.Op.Fingerprint) && !c.forgotten()
+	return c.Op.Kind == wire.Claim && wire.Conflict([]byte(r.Fingerprint), c.Op.Fingerprint) && !c.forgotten()
 }
 
 // forgotten: a client key's answer past its life that leaves no tombstone, and is

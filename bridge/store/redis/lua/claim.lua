@@ -18,6 +18,38 @@ local owner, caller, fp, skew = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local r = load()
 local p = stricter(r, caller)
 
+-- parts takes a fingerprint apart: by part, what two must have in common to be
+-- compared (the algorithm) and the digest. Version 1 carries no algorithms: its
+-- method and target (1, 2) were made as version 2 makes them (1), the others in a
+-- way that is not known (0). nil: another version.
+local function parts(fp)
+  local version, of = string.byte(fp), {}
+  local tag = version == 2 and 2 or 0
+  if version ~= 1 and version ~= 2 then return nil end
+  for at = 2, #fp - tag - 32, tag + 33 do
+    local id, algorithm = string.byte(fp, at), 0
+    if tag == 2 then
+      algorithm = string.byte(fp, at + 1) * 256 + string.byte(fp, at + 2)
+    elseif id <= 2 then
+      algorithm = 1
+    end
+    of[id] = {algorithm, string.sub(fp, at + tag + 1, at + tag + 32)}
+  end
+  return of
+end
+
+-- conflict says whether two fingerprints differ in a part that both have, made by
+-- the same algorithm (wire.Conflict).
+local function conflict(a, b)
+  local x, y = parts(a), parts(b)
+  if not x or not y then return true end
+  for id, p in pairs(x) do
+    local q = y[id]
+    if q and p[1] == q[1] and p[2] ~= q[2] then return true end
+  end
+  return false
+end
+
 local function grant(attempts, maybe, fresh)
   local dropped = succeed(r, owner, tonumber(ARGV[9]))
   r.fe = math.max(r.fe + 1, now)
@@ -48,7 +80,7 @@ if past and p.tomb == 0 and not p.iss then
 end
 
 if r.st == 'P' or r.st == 'U' then touch(r) end
-if fp ~= '' and r.fp ~= '' and r.fp ~= fp then
+if fp ~= '' and r.fp ~= '' and r.fp ~= fp and conflict(r.fp, fp) then
   return {REUSED, r.fp, math.max(now - r.ca, 0), r.tr}
 end
 if past then return {EXPIRED} end
