@@ -25,13 +25,15 @@ const (
 	HeaderGateway = "idempotency-gateway"
 	// HeaderOutcome is upstream's own word: final, not-executed or no-store.
 	HeaderOutcome = "idempotency-outcome"
+	// HeaderTTL is upstream's own word on the life of its result, in seconds.
+	HeaderTTL = "idempotency-ttl"
 
 	headerMaxRetries      = "x-envoy-max-retries"
 	headerUpstreamTimeout = "x-envoy-upstream-rq-timeout-ms"
 )
 
 // ownRequestHeaders are removed from what a client sends.
-var ownRequestHeaders = []string{HeaderFence, HeaderAttempt, HeaderGateway, HeaderStatus, HeaderOutcome}
+var ownRequestHeaders = []string{HeaderFence, HeaderAttempt, HeaderGateway, HeaderStatus, HeaderOutcome, HeaderTTL}
 
 // retryRequestHeaders let a client widen Envoy's retries or timeouts; on a
 // covered request with envoy_retries off they are removed.
@@ -56,12 +58,12 @@ var notRecorded = map[string]bool{
 	"proxy-authenticate": true, "authentication-info": true, "proxy-authentication-info": true,
 	// ours
 	HeaderStatus: true, HeaderReplayed: true, HeaderAge: true, HeaderExpiresIn: true,
-	HeaderRecorded: true, HeaderOutcome: true, HeaderFence: true, HeaderAttempt: true, HeaderGateway: true,
+	HeaderRecorded: true, HeaderOutcome: true, HeaderTTL: true, HeaderFence: true, HeaderAttempt: true, HeaderGateway: true,
 }
 
 // ownResponseHeaders are removed from what upstream answers: only this gateway
 // speaks of its records.
-var ownResponseHeaders = []string{HeaderStatus, HeaderReplayed, HeaderAge, HeaderExpiresIn, HeaderRecorded, HeaderRedacted, HeaderOutcome}
+var ownResponseHeaders = []string{HeaderStatus, HeaderReplayed, HeaderAge, HeaderExpiresIn, HeaderRecorded, HeaderRedacted, HeaderOutcome, HeaderTTL}
 
 // ofWholeBody lists header lines that are true of the whole body alone: with
 // values redacted they are dropped.

@@ -55,6 +55,9 @@ func (w *Worker) remember(now int64, t *task, r *wire.Result) {
 	e.fingerprint, e.status = t.op.Fingerprint, t.op.Status
 	e.at = t.queued
 	e.life = t.rule.policy.TTLMS * int64(time.Millisecond)
+	if ttl := t.op.TTLMS; ttl > 0 {
+		e.life = ttl * int64(time.Millisecond)
+	}
 	w.done.put(e)
 }
 

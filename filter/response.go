@@ -2,6 +2,7 @@ package filter
 
 import (
 	"strings"
+	"time"
 
 	"github.com/oncewall/oncewall/filter/rules"
 	"github.com/oncewall/oncewall/filter/wire"
@@ -19,30 +20,9 @@ type responseState struct {
 	status uint16
 	lines  []wire.HeaderLine
 	body   []byte
-	keep   bool // the body is being captured
-	code   Code // what Idempotency-Status will say
-}
-
-// outcome is what an answer of upstream says about the operation.
-type outcome uint8
-
-const (
-	outcomeResult outcome = iota
-	outcomeRelease
-	outcomeUnknown
-)
-
-// outcomeOf sorts upstream's statuses. 502, 503 and 504 come from a proxy as
-// often as from the application; 401, 403, 407, 408, 421, 425 and 429 say that
-// the application did not begin.
-func outcomeOf(status int) outcome {
-	switch status {
-	case 401, 403, 407, 408, 421, 425, 429:
-		return outcomeRelease
-	case 502, 503, 504:
-		return outcomeUnknown
-	}
-	return outcomeResult
+	keep   bool          // the body is being captured
+	code   Code          // what Idempotency-Status will say
+	ttl    time.Duration // life of the result, as upstream said; 0: the rule's
 }
 
 // ResponseHeaders takes the headers of the answer. end: there is no body.
@@ -72,25 +52,18 @@ func (s *Stream) ResponseHeaders(now int64, r Response, end bool) Action {
 	}
 	lines := r.Lines()
 	word := s.stripOwn(lines)
-	s.response.status = uint16(r.Status())
-	verdict := outcomeOf(r.Status())
-	switch word {
-	case "final", "no-store":
-		verdict = outcomeResult
-	case "not-executed":
-		verdict = outcomeRelease
-	}
-	switch verdict {
-	case outcomeRelease:
+	s.response.status, s.response.ttl = uint16(r.Status()), word.ttl
+	switch word.outcome(s.rule.outcome(r.Status())) {
+	case rules.OutcomeRelease:
 		if s.unprotected {
 			return s.passMarked()
 		}
 		return s.hold(now, s.operation(wire.Release))
-	case outcomeUnknown:
+	case rules.OutcomeUnknown:
 		return s.hold(now, s.operation(wire.Unknown))
 	}
 	s.w.count(MetricCreated)
-	return s.result(now, lines, word != "no-store", end)
+	return s.result(now, lines, !word.noStore, end)
 }
 
 // madeByEnvoy takes an answer that did not come from upstream.
@@ -118,15 +91,13 @@ func (s *Stream) passMarked() Action {
 }
 
 // stripOwn removes the header lines that only this gateway writes and returns
-// upstream's word on the outcome.
-func (s *Stream) stripOwn(lines []wire.HeaderLine) (word string) {
+// upstream's word on its answer.
+func (s *Stream) stripOwn(lines []wire.HeaderLine) (word upstreamWord) {
 	for _, l := range lines {
 		if !strings.HasPrefix(l.Name, "idempo") {
 			continue
 		}
-		if l.Name == HeaderOutcome {
-			word = l.Value
-		}
+		word.hear(l)
 		for _, h := range ownResponseHeaders {
 			if l.Name == h {
 				s.emit(RemoveResponseHeader, h, "")
@@ -305,7 +276,7 @@ func (s *Stream) complete() wire.Operation {
 	}
 	s.dropCapture()
 	op := s.operation(wire.Complete)
-	op.Status, op.Result = res.status, enc
+	op.Status, op.Result, op.TTLMS = res.status, enc, res.ttl.Milliseconds()
 	return op
 }
 
@@ -313,7 +284,7 @@ func (s *Stream) complete() wire.Operation {
 // unless its body is being captured.
 func (s *Stream) executed() wire.Operation {
 	op := s.operation(wire.Executed)
-	op.Status, op.NoResult = s.response.status, !s.response.keep
+	op.Status, op.NoResult, op.TTLMS = s.response.status, !s.response.keep, s.response.ttl.Milliseconds()
 	return op
 }
 

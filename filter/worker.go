@@ -2,8 +2,6 @@ package filter
 
 import (
 	"encoding/binary"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/oncewall/oncewall/filter/canon"
@@ -31,24 +29,30 @@ type Rule struct {
 	policy  wire.Policy
 	timeout string // upstream_timeout in milliseconds
 	drop    map[string]bool
-	slot    uint16 // index of policy in the batch numbered batch
-	batch   uint32
-	needs   time.Duration // what a lease must still cover to forward
+	// outcomes is the meaning of each status.
+	outcomes *[600]rules.Outcome
+	slot     uint16 // index of policy in the batch numbered batch
+	batch    uint32
+	needs    time.Duration // what a lease must still cover to forward
 	// Algorithms of the fingerprint's parts.
 	bodyAlgorithm, headersAlgorithm wire.Algorithm
 	comparison                      canon.Comparison
-	// Where jwt_authn leaves the claim that names the caller, and its issuer.
-	claimPath, issuerPath []string
+	callers                         []caller
+	keys                            []keySource
+	formKeys                        bool // one of keys is in a form
 }
 
 // Worker is the state of one Envoy worker. It is used by one goroutine.
 type Worker struct {
-	cfg     *rules.Config
-	rules   map[*rules.Rule]*Rule
-	owner   [wire.OwnerBytes]byte
-	counter uint64
-	b       batcher
-	done    cache
+	cfg   *rules.Config
+	rules map[*rules.Rule]*Rule
+	named map[string]*rules.Rule
+	// misrouted is the rule of requests whose route names none of ours.
+	misrouted *Rule
+	owner     [wire.OwnerBytes]byte
+	counter   uint64
+	b         batcher
+	done      cache
 
 	waiting      []*task // settling operations between two tries
 	pending      int     // settling operations that are not acknowledged
@@ -68,10 +72,12 @@ type Worker struct {
 // NewWorker makes a worker for a validated configuration. seed is 128 random
 // bits, drawn anew for each VM: owners begin with it.
 func NewWorker(cfg *rules.Config, seed [16]byte) *Worker {
-	w := &Worker{cfg: cfg, rules: make(map[*rules.Rule]*Rule, len(cfg.Rules)), done: newCache()}
+	w := &Worker{cfg: cfg, rules: make(map[*rules.Rule]*Rule, len(cfg.Rules)), done: newCache(),
+		named: make(map[string]*rules.Rule, len(cfg.Rules)), misrouted: &Rule{Rule: &rules.Rule{}}}
 	copy(w.owner[:], seed[:])
 	for _, r := range cfg.Rules {
 		w.rules[r] = compile(r)
+		w.named[r.Name] = r
 	}
 	return w
 }
@@ -96,11 +102,9 @@ func compile(r *rules.Rule) *Rule {
 		headersAlgorithm: headersAlgorithm(&r.Fingerprint),
 		comparison:       comparison(&r.Fingerprint),
 	}
-	if r.Principal.Kind == rules.PrincipalJWT {
-		payload := []string{"metadata", "filter_metadata", "envoy.filters.http.jwt_authn", r.Principal.Payload}
-		c.claimPath = append(slices.Clone(payload), strings.Split(r.Principal.Claim, ".")...)
-		c.issuerPath = append(payload, "iss")
-	}
+	c.callers = callersOf(&r.Principal)
+	c.keys, c.formKeys = keySourcesOf(&r.Key)
+	c.outcomes = r.Outcomes.Table()
 	if len(r.Record.DropHeaders) > 0 {
 		c.drop = make(map[string]bool, len(r.Record.DropHeaders))
 		for _, h := range r.Record.DropHeaders {
@@ -113,15 +117,8 @@ func compile(r *rules.Rule) *Rule {
 // Config returns the configuration that the worker was made with.
 func (w *Worker) Config() *rules.Config { return w.cfg }
 
-// Match returns the rule that a request meets; nil: the request is not covered,
-// and no event of it need reach the worker. path is Envoy's :path.
-func (w *Worker) Match(method, path string) *Rule {
-	r := w.cfg.Match(method, path)
-	if r == nil || r.Mode == rules.Off {
-		return nil
-	}
-	return w.rules[r]
-}
+// Match is [Worker.Select] for a request of which method and path are known.
+func (w *Worker) Match(method, path string) *Rule { return w.enforced(w.cfg.Match(method, path)) }
 
 // MatchIssue reports whether a request asks for a key.
 func (w *Worker) MatchIssue(method, path string) bool { return w.cfg.IsIssue(method, path) }

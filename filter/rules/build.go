@@ -3,7 +3,6 @@ package rules
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -52,6 +51,7 @@ func (p *parser) buildRule(label string, n *node) {
 	p.buildFingerprint(r, n.get("fingerprint"))
 	p.buildInFlight(r, s)
 	p.buildAnswers(r, s)
+	p.buildOutcomes(r, s)
 	p.buildRecovery(r, s)
 	r.Durability.Replicas = int(n.get("durability").get("replicas").valueOr(0))
 	p.checkBodies(r, n)
@@ -62,72 +62,6 @@ func (p *parser) buildRule(label string, n *node) {
 func (p *parser) require(r *Rule, name string, stated bool) {
 	if !stated && r.Mode != Off {
 		p.add(name, nil, "must be stated by the rule or by defaults")
-	}
-}
-
-func (p *parser) buildMatch(r *Rule, n *node) {
-	r.Match.Methods = n.get("methods").strings()
-	path := n.get("path")
-	exact, prefix := path.get("exact"), path.get("prefix")
-	if path != nil && path.kind == nodeObject && (exact == nil) == (prefix == nil) {
-		p.add("match.path", nil, "must have exactly one of exact and prefix")
-		return
-	}
-	r.Match.Exact = trimSlash(exact.stringOr(""))
-	r.Match.Prefix = trimSlash(prefix.stringOr(""))
-	if i := p.cfg.Issue; i != nil && r.Match.Exact == i.Path && r.Match.method("POST") {
-		p.add("match.path.exact", exact, "is issue.path, whose POST never reaches a rule")
-	}
-}
-
-// ownHeaders are set or removed by the filter: none of them can carry a key.
-var ownHeaders = []string{
-	"idempotency-fence", "idempotency-attempt", "idempotency-resource-fence", "idempotency-gateway",
-	"idempotency-status", "idempotency-outcome", "idempotent-replayed",
-}
-
-func (p *parser) buildKey(r *Rule, n *node) {
-	issued := n.get("issued")
-	r.Key = Key{
-		Required:  n.get("required").boolOr(true),
-		Issued:    issued.boolOr(false),
-		MaxLength: int(n.get("max_length").valueOr(defaultMaxLength)),
-	}
-	if r.Key.Issued && p.top.get("issue") == nil {
-		p.add("key.issued", issued, "needs an issue block at the top: no keys are issued")
-	}
-	from := n.get("from")
-	if from == nil {
-		r.Key.From = []KeySource{{Header: defaultKeyHeader}}
-		return
-	}
-	for i, item := range from.items {
-		if item.kind != nodeObject {
-			continue
-		}
-		at := fmt.Sprintf("key.from[%d]", i)
-		header, pointers := item.get("header"), item.get("json")
-		if len(item.members) == 0 || header != nil && pointers != nil {
-			p.add(at, nil, "must have exactly one of header and json")
-			continue
-		}
-		if header.good() {
-			p.checkKeyHeader(at+".header", header, r)
-		}
-		r.Key.From = append(r.Key.From, KeySource{Header: header.stringOr(""), JSON: pointers.strings()})
-	}
-}
-
-func (p *parser) checkKeyHeader(at string, n *node, r *Rule) {
-	switch {
-	case n.text == "x-request-id":
-		p.add(at, n, "cannot be a key: Envoy makes up a new x-request-id for each request, so a retry would be a new key")
-	case slices.Contains(ownHeaders, n.text), strings.HasPrefix(n.text, "x-envoy-"):
-		p.add(at, n, "cannot be a key: the gateway sets or removes this header itself")
-	case n.text == "authorization" || n.text == "cookie":
-		p.add(at, n, "cannot be a key: it is the same for different requests of a client")
-	case r.Principal.Kind == PrincipalHeader && n.text == r.Principal.Header:
-		p.add(at, n, "cannot be a key: it is the rule's principal")
 	}
 }
 
@@ -172,9 +106,16 @@ func (p *parser) checkBodies(r *Rule, n *node) {
 			p.add("fingerprint.body", body, "%s", why)
 		}
 	}
-	for i, s := range r.Key.From {
-		if len(s.JSON) > 0 {
-			p.add(fmt.Sprintf("key.from[%d].json", i), nil, "%s", why)
+	for i := range r.Key.From {
+		if s := &r.Key.From[i]; s.InBody() {
+			at := fmt.Sprintf("key.from[%d]", i)
+			switch {
+			case len(s.JSON) > 0:
+				at += ".json"
+			case s.Form != "":
+				at += ".form"
+			}
+			p.add(at, nil, "%s", why)
 		}
 	}
 }

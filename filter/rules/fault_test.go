@@ -17,7 +17,7 @@ var bad = []struct {
 	{"not JSON", `{"namespace": "edge",}`, `not JSON at line 1, column 22: invalid character '}' looking for beginning of object key string`, true},
 	{"second line", "{\n  nope", `not JSON at line 2, column 3: invalid character 'n' looking for beginning of object key string`, true},
 	{"not an object", `[]`, `must be an object, is a list`, true},
-	{"unknown field", withRule(`, "retries": 1`), `rule "r": retries is not a field; the fields here are name, scope, match, key, fingerprint, durability, mode, principal, in_flight, completed, record, upstream_timeout, envoy_retries, recovery, unavailable`, true},
+	{"unknown field", withRule(`, "retries": 1`), `rule "r": retries is not a field; the fields here are name, scope, match, key, fingerprint, durability, mode, principal, in_flight, completed, record, outcomes, upstream_timeout, envoy_retries, recovery, unavailable`, true},
 	{"duplicate member", withRule(`, "unavailable": "forward"`), `rule "r": unavailable is there twice`, false},
 	{"member in another case", replaced(`"namespace"`, `"Namespace": "e", "namespace"`), `Namespace is not a field; the fields here are namespace, bridge, envoy, issue, defaults, rules`, true},
 
@@ -55,8 +55,8 @@ var bad = []struct {
 
 	// Match.
 	{"no match", strings.Replace(withRule(""), `"match": {"path": {"prefix": "/r"}}, `, "", 1), `rule "r": match is required`, true},
-	{"exact and prefix", replaced(`"prefix": "/r"`, `"prefix": "/r", "exact": "/r"`), `rule "r": match.path must have exactly one of exact and prefix`, false},
-	{"neither", replaced(`"prefix": "/r"`, ``), `rule "r": match.path must have exactly one of exact and prefix`, false},
+	{"exact and prefix", replaced(`"prefix": "/r"`, `"prefix": "/r", "exact": "/r"`), `rule "r": match.path must have exactly one of exact, prefix, template and regexp`, false},
+	{"neither", replaced(`"prefix": "/r"`, ``), `rule "r": match.path must have exactly one of exact, prefix, template and regexp`, false},
 	{"encoded path", replaced(`"/r"`, `"/r%20s"`), `rule "r": match.path.prefix "/r%20s" must be an absolute path in normal form: decoded, without "%", "?", "#", ";", "\", "//", "." and ".." segments`, true},
 	{"relative path", replaced(`"/r"`, `"r"`), `rule "r": match.path.prefix "r" must be an absolute path in normal form: decoded, without "%", "?", "#", ";", "\", "//", "." and ".." segments`, true},
 	{"dots in a path", replaced(`"/r"`, `"/a/../r"`), `rule "r": match.path.prefix "/a/../r" must be an absolute path in normal form: decoded, without "%", "?", "#", ";", "\", "//", "." and ".." segments`, false},
@@ -64,23 +64,39 @@ var bad = []struct {
 	{"lower-case method", replaced(`"match": {`, `"match": {"methods": ["post"], `), `rule "r": match.methods[0] "post" must be a method in upper case`, true},
 	{"method twice", replaced(`"match": {`, `"match": {"methods": ["PUT", "PUT"], `), `rule "r": match.methods[1] "PUT" is there twice, first at [0]`, true},
 	{"the issue path", replaced(`"prefix": "/r"`, `"exact": "/idempotency-keys/"`), `rule "r": match.path.exact "/idempotency-keys/" is issue.path, whose POST never reaches a rule`, false},
+	{"no path", replaced(`{"path": {"prefix": "/r"}}`, `{"methods": ["PUT"]}`), `rule "r": match.path is required, unless routes name their rule (envoy.route_metadata: true)`, false},
+	{"template without a variable", replaced(`"prefix": "/r"`, `"template": "/r/s"`), `rule "r": match.path.template "/r/s" has no variable: state it as exact`, false},
+	{"template of variables", replaced(`"prefix": "/r"`, `"template": "/{a}/{b}"`), `rule "r": match.path.template "/{a}/{b}" has no fixed segment: it would take every path of its length`, false},
+	{"half a variable", replaced(`"prefix": "/r"`, `"template": "/r/x{a}"`), `rule "r": match.path.template "/r/x{a}" has a segment that is neither fixed nor a variable "{name}", of letters, digits, '.', '_' and '-'`, false},
+	{"variable twice", replaced(`"prefix": "/r"`, `"template": "/r/{a}/{a}"`), `rule "r": match.path.template "/r/{a}/{a}" names a variable twice`, false},
+	{"no expression", replaced(`"prefix": "/r"`, `"regexp": "/r("`), `rule "r": match.path.regexp "/r(" must be an RE2 regular expression of at most 500 instructions`, false},
+	{"expression too large", replaced(`"prefix": "/r"`, `"regexp": "/r(abc){400}"`), `rule "r": match.path.regexp "/r(abc){400}" must be an RE2 regular expression of at most 500 instructions`, false},
+	{"expression without a slash", replaced(`"prefix": "/r"`, `"regexp": "orders/.*"`), `rule "r": match.path.regexp "orders/.*" can match no path: a path begins with a slash`, false},
+	{"host with a port", replaced(`{"path"`, `{"hosts": ["a.example:80"], "path"`), `rule "r": match.hosts[0] "a.example:80" must be a host in lower case without port, or "*." before one`, true},
+	{"two conditions on a header", replaced(`{"path"`, `{"headers": [{"name": "a", "exact": "b", "prefix": "c"}], "path"`), `rule "r": match.headers[0] must have at most one of exact, prefix and regexp`, false},
+	{"host as a header", replaced(`{"path"`, `{"headers": [{"name": "host"}], "path"`), `rule "r": match.headers[0].name "host" cannot be matched: use hosts for the host; the others are not the client's word`, false},
 
 	// Principal.
 	{"no principal", strings.Replace(withRule(""), `"principal": {"header": "x-user", "trusted": true}, `, "", 1), `rule "r": principal must be stated by the rule or by defaults`, false},
 	{"header not trusted", replaced(`, "trusted": true`, ``), `rule "r": principal.trusted must be true: it states that no client can set the header "x-user"`, false},
 	{"trusted false", replaced(`"trusted": true`, `"trusted": false`), `rule "r": principal.trusted false must be true: it states that no client can set the header "x-user"`, false},
-	{"two sources", replaced(`"trusted": true`, `"trusted": true, "const": "x"`), `rule "r": principal must have exactly one source: header, jwt_claim or const; or be "anonymous"`, false},
-	{"no source", replaced(`{"header": "x-user", "trusted": true}`, `{}`), `rule "r": principal must have exactly one source: header, jwt_claim or const; or be "anonymous"`, false},
-	{"a list of two", replaced(`{"header": "x-user", "trusted": true}`, `{"from": [{"const": "a"}, {"const": "b"}]}`), `rule "r": principal.from has 2 entries, must have one entry`, true},
+	{"two sources", replaced(`"trusted": true`, `"trusted": true, "const": "x"`), `rule "r": principal must have exactly one source: header, jwt_claim, peer_certificate or const; or be "anonymous"`, false},
+	{"no source", replaced(`{"header": "x-user", "trusted": true}`, `{}`), `rule "r": principal must have exactly one source: header, jwt_claim, peer_certificate or const; or be "anonymous"`, false},
+	{"a list of two", replaced(`{"header": "x-user", "trusted": true}`, `{"from": [{"const": "a"}, {"const": "b"}]}`), `rule "r": principal.from[1] stands behind a source that is never absent`, false},
 	{"list and source", replaced(`{"header": "x-user"`, `{"from": ["anonymous"], "header": "x-user"`), `rule "r": principal must have either from or one source, not both`, false},
+	{"a certificate, else a header", replaced(`{"header": "x-user", "trusted": true}`, `{"from": [{"peer_certificate": "uri_san"}, {"header": "x-user", "trusted": true}]}`), `rule "r": principal.from[1] must not be a header: whoever leaves out what principal.from[0] verifies would be named by it`, false},
+	{"a claim, a certificate, a header", replaced(`{"header": "x-user", "trusted": true}`, `{"from": [{"jwt_claim": "sub", "issuer": "a"}, {"peer_certificate": "subject"}, {"header": "x-user", "trusted": true}]}`), `rule "r": principal.from[2] must not be a header: whoever leaves out what principal.from[0] verifies would be named by it`, false},
+	{"one source twice", replaced(`{"header": "x-user", "trusted": true}`, `{"from": [{"jwt_claim": "sub", "issuer": "a"}, {"jwt_claim": "sub", "issuer": "a"}]}`), `rule "r": principal.from[1] is there twice, first at [0]`, false},
+	{"certificate's member", replaced(`{"header": "x-user", "trusted": true}`, `{"peer_certificate": "email"}`), `rule "r": principal.peer_certificate "email" must be one of uri_san, dns_san, subject, sha256`, true},
+	{"trust domain of a digest", replaced(`{"header": "x-user", "trusted": true}`, `{"peer_certificate": "sha256", "trust_domain": "a.example"}`), `rule "r": principal.trust_domain "a.example" belongs to peer_certificate uri_san`, false},
+	{"empty name in a claim", replaced(`{"header": "x-user", "trusted": true}`, `{"jwt_claim": "a..b", "issuer": "i"}`), `rule "r": principal.jwt_claim "a..b" has an empty name between dots`, false},
 	{"claim without issuer", replaced(`{"header": "x-user", "trusted": true}`, `{"jwt_claim": "sub"}`), `rule "r": principal.issuer is required with jwt_claim: two issuers may use one value for two people`, false},
 	{"stray issuer", replaced(`"trusted": true`, `"trusted": true, "issuer": "x"`), `rule "r": principal.issuer belongs to jwt_claim, which is not there`, false},
-	{"peer certificate", replaced(`{"header": "x-user", "trusted": true}`, `{"peer_certificate": "uri_san"}`), `rule "r": principal.peer_certificate "uri_san" is not supported by this version`, true},
 	{"other word", replaced(`{"header": "x-user", "trusted": true}`, `"anyone"`), `rule "r": principal "anyone" must be one of anonymous`, true},
 
 	// Key.
-	{"empty source", withRule(`, "key": {"from": [{}]}`), `rule "r": key.from[0] must have exactly one of header and json`, false},
-	{"two in one source", withRule(`, "key": {"from": [{"header": "a", "json": "/a"}]}`), `rule "r": key.from[0] must have exactly one of header and json`, false},
+	{"empty source", withRule(`, "key": {"from": [{}]}`), `rule "r": key.from[0] must have exactly one of header, json, form, query, cookie, path, jwt_claim, all`, false},
+	{"two in one source", withRule(`, "key": {"from": [{"header": "a", "json": "/a"}]}`), `rule "r": key.from[0] must have exactly one of header, json, form, query, cookie, path, jwt_claim, all`, false},
 	{"x-request-id", withRule(`, "key": {"from": [{"header": "x-request-id"}]}`), `rule "r": key.from[0].header "x-request-id" cannot be a key: Envoy makes up a new x-request-id for each request, so a retry would be a new key`, false},
 	{"own header", withRule(`, "key": {"from": [{"header": "idempotency-fence"}]}`), `rule "r": key.from[0].header "idempotency-fence" cannot be a key: the gateway sets or removes this header itself`, false},
 	{"credentials", withRule(`, "key": {"from": [{"header": "authorization"}]}`), `rule "r": key.from[0].header "authorization" cannot be a key: it is the same for different requests of a client`, false},
@@ -88,10 +104,24 @@ var bad = []struct {
 	{"header in upper case", withRule(`, "key": {"from": [{"header": "Idempotency-Key"}]}`), `rule "r": key.from[0].header "Idempotency-Key" must be a header name in lower case`, true},
 	{"pointer", withRule(`, "key": {"from": [{"json": "a"}]}`), `rule "r": key.from[0].json "a" has 1 bytes, must have 2 to 256 bytes`, true},
 	{"pointer escape", withRule(`, "key": {"from": [{"json": ["/a~2"]}]}`), `rule "r": key.from[0].json[0] "/a~2" must be a JSON pointer below the root, such as "/transfer_id"`, true},
-	{"key in the query", withRule(`, "key": {"from": [{"query": "k"}]}`), `rule "r": key.from[0].query "k" is not supported by this version`, true},
-	{"key in a cookie", withRule(`, "key": {"from": [{"cookie": "k"}]}`), `rule "r": key.from[0].cookie "k" is not supported by this version`, true},
-	{"key in the path", withRule(`, "key": {"from": [{"path": "k"}]}`), `rule "r": key.from[0].path "k" is not supported by this version`, true},
-	{"key in a claim", withRule(`, "key": {"from": [{"jwt_claim": "jti"}]}`), `rule "r": key.from[0].jwt_claim "jti" is not supported by this version`, true},
+	{"no such variable", withRule(`, "key": {"from": [{"path": "k"}]}`), `rule "r": key.from[0].path "k" is no variable of match.path.template; a number counts segments from 1`, false},
+	{"segment 0", withRule(`, "key": {"from": [{"path": 0}]}`), `rule "r": key.from[0].path 0 must be 1 to 64`, true},
+	{"parts in parts", withRule(`, "key": {"from": [{"all": [{"query": "a"}, {"all": [{"query": "b"}, {"query": "c"}]}]}]}`), `rule "r": key.from[0].all[1].all is not a field; the fields here are header, json, form, query, cookie, path, jwt_claim, issuer, payload`, true},
+	{"one part", withRule(`, "key": {"from": [{"all": [{"query": "a"}]}]}`), `rule "r": key.from[0].all has 1 entries, must have 2 to 8 entries`, true},
+	{"x-request-id as a part", withRule(`, "key": {"from": [{"all": [{"query": "a"}, {"header": "x-request-id"}]}]}`), `rule "r": key.from[0].all[1].header "x-request-id" cannot be a key: Envoy makes up a new x-request-id for each request, so a retry would be a new key`, false},
+	{"all cookies", withRule(`, "key": {"from": [{"header": "cookie"}]}`), `rule "r": key.from[0].header "cookie" cannot be a key: it is the same for different requests of a client; name one cookie with cookie`, false},
+	{"shortest longer than longest", withRule(`, "key": {"min_length": 256}`), `rule "r": key.min_length 256 must be <= 255 (key.max_length)`, false},
+	{"alphabet", withRule(`, "key": {"alphabet": "z-a"}`), `rule "r": key.alphabet "z-a" must be a set of visible ASCII characters and the space, such as "A-Za-z0-9_-"`, false},
+	{"format", withRule(`, "key": {"format": "ulid"}`), `rule "r": key.format "ulid" must be one of any, uuid`, true},
+	{"versions without format", withRule(`, "key": {"uuid_versions": [4]}`), `rule "r": key.uuid_versions belongs to format "uuid"`, false},
+	{"version 9", withRule(`, "key": {"format": "uuid", "uuid_versions": [9]}`), `rule "r": key.uuid_versions[0] 9 must be 1 to 8`, true},
+	{"UUID too long", withRule(`, "key": {"format": "uuid", "max_length": 35}`), `rule "r": key.format "uuid" needs key.max_length >= 36, the length of a UUID`, false},
+	{"composite UUID", withRule(`, "key": {"format": "uuid", "from": [{"json": ["/a", "/b"]}]}`), `rule "r": key.format "uuid" cannot be met by key.from[0], whose parts are joined by colons`, false},
+	{"grammar of issued keys", withRule(`, "key": {"issued": true, "min_length": 3}`), `rule "r": key.issued true makes the grammar of keys the gateway's own: state no min_length, alphabet, format, uuid_versions or min_entropy_bits`, false},
+	{"claim without issuer as a key", withRule(`, "key": {"from": [{"jwt_claim": "jti"}]}`), `rule "r": key.from[0].issuer is required with jwt_claim: two issuers may use one value for two actions`, false},
+	{"issuer of a header", withRule(`, "key": {"from": [{"header": "k", "issuer": "x"}]}`), `rule "r": key.from[0].issuer belongs to jwt_claim, which is not there`, false},
+	{"form that never comes", strings.Replace(withRule(`, "fingerprint": {"body": "none"}, "key": {"from": [{"form": "a"}]}`), `"allow_on_headers_stop_iteration": true`, "", 1), `rule "r": key.from[0].form ` + needsBody, false},
+	{"part that never comes", strings.Replace(withRule(`, "fingerprint": {"body": "none"}, "key": {"from": [{"all": [{"query": "a"}, {"form": "a"}]}]}`), `"allow_on_headers_stop_iteration": true`, "", 1), `rule "r": key.from[0] ` + needsBody, false},
 	{"issued without issue", strings.Replace(withRule(`, "key": {"issued": true}`), `, "issue": {}`, "", 1), `rule "r": key.issued true needs an issue block at the top: no keys are issued`, false},
 	{"key in a body that never comes", strings.Replace(withRule(`, "fingerprint": {"body": "none"}, "key": {"from": [{"json": "/a"}]}`), `"allow_on_headers_stop_iteration": true`, "", 1), `rule "r": key.from[0].json ` + needsBody, false},
 
@@ -130,6 +160,8 @@ var bad = []struct {
 	// Rules beside each other.
 	{"one name twice", second(`"name": "r", "match": {"path": {"prefix": "/s"}}`), `rule "r": name is also the name of rules[0]; a name must be unique`, false},
 	{"one match twice", second(`"name": "s", "match": {"path": {"prefix": "/r/"}}`), `rule "s": match is the match of rule "r" too; this rule would never be met`, false},
+	{"a method of an earlier rule", second(`"name": "s", "match": {"methods": ["PUT"], "path": {"prefix": "/r"}}`), `rule "s": match is covered by rule "r", which stands before it; this rule would never be met`, false},
+	{"a header after none", second(`"name": "s", "match": {"headers": [{"name": "a"}], "path": {"prefix": "/r"}}`), `rule "s": match is covered by rule "r", which stands before it; this rule would never be met`, false},
 	{"one scope, two kinds of principal", second(`"name": "s", "scope": "r", "match": {"path": {"prefix": "/s"}}, "principal": "anonymous"`), `rule "s": scope is shared with rule "r", whose principal is of another kind: their keys would never meet`, false},
 	{"one scope, issued and not", second(`"name": "s", "scope": "r", "match": {"path": {"prefix": "/s"}}, "key": {"issued": true}`), `rule "s": scope is shared with rule "r", whose key.issued is another: one key would be both`, false},
 }
@@ -158,5 +190,5 @@ func TestBad(t *testing.T) {
 func TestSharedScope(t *testing.T) {
 	mustParse(t, second(`"name": "s", "scope": "r", "match": {"path": {"prefix": "/s"}}`))
 	mustParse(t, second(`"name": "s", "scope": "r", "match": {"path": {"prefix": "/s"}}, "principal": "anonymous", "mode": "off"`))
-	mustParse(t, second(`"name": "s", "match": {"methods": ["PUT"], "path": {"prefix": "/r"}}`))
+	mustParse(t, second(`"name": "s", "match": {"methods": ["GET"], "path": {"prefix": "/r"}}`))
 }

@@ -54,6 +54,13 @@ func generation(r *Rule) string {
 		d.text("max_decoded_body")
 		d.number(n)
 	}
+	for i, l := range [...][]int{r.Outcomes.Result, r.Outcomes.Release, r.Outcomes.Unknown} {
+		for _, status := range l {
+			d.text("outcome")
+			d.number(int64(i), int64(status))
+		}
+	}
+	d.later(r)
 	sum := sha256.Sum256(d.b)
 	return hex.EncodeToString(sum[:8])
 }
@@ -86,5 +93,52 @@ func (d *digest) flag(flags ...bool) {
 			n = 1
 		}
 		d.number(n)
+	}
+}
+
+// later digests what this version added to matches, principals and keys, each
+// behind its name and only where it is set.
+func (d *digest) later(r *Rule) {
+	part := func(name string, set bool, texts ...string) {
+		if set {
+			d.text(name)
+			d.list(texts)
+		}
+	}
+	m := &r.Match
+	part("match.hosts", len(m.Hosts) > 0, m.Hosts...)
+	part("match.template", m.Template != "", m.Template)
+	part("match.regexp", m.Regexp != "", m.Regexp)
+	for _, h := range m.Headers {
+		part("match.header", true, h.Name, h.Exact, h.Prefix, h.Regexp)
+	}
+	part("principal.trust_domain", r.Principal.TrustDomain != "", r.Principal.TrustDomain)
+	for _, o := range r.Principal.Or {
+		part("principal.or", true, o.Header, o.Claim, o.Issuer, o.Payload, o.Const, o.TrustDomain)
+		d.number(int64(o.Kind))
+	}
+	for i := range r.Key.From {
+		d.place(&r.Key.From[i])
+	}
+	g := &r.Key.Grammar
+	part("key.alphabet", r.Key.Alphabet != "", r.Key.Alphabet)
+	if g.MinLength > 0 || g.UUID || g.Versions > 0 || g.MinEntropyBits > 0 {
+		d.text("key.grammar")
+		d.number(int64(g.MinLength), int64(g.Versions), int64(g.MinEntropyBits))
+		d.flag(g.UUID)
+	}
+}
+
+// place digests what a source of a key has beside a header and JSON.
+func (d *digest) place(s *KeySource) {
+	if s.Form+s.Query+s.Cookie+s.Claim+s.Issuer+s.Payload == "" && s.Segment == 0 && len(s.All) == 0 {
+		return
+	}
+	d.text("key.place", s.Form, s.Query, s.Cookie, s.Claim, s.Issuer, s.Payload)
+	d.number(int64(s.Segment), int64(len(s.All)))
+	for i := range s.All {
+		d.text(s.All[i].Header)
+		d.list(s.All[i].JSON)
+		d.place(&s.All[i])
 	}
 }

@@ -45,6 +45,10 @@ var root = &field{kind: kindObject, members: []*field{
 			meaning: "The smallest of the listener's and the clusters' `per_connection_buffer_limit_bytes` and, for HTTP/2, `initial_stream_window_size`.",
 			loss:    "If Envoy's real limit is smaller, bodies between the two stall until a timeout.",
 		},
+		{
+			name: "route_metadata", kind: kindBool, def: "`false`",
+			meaning: "Whether Envoy's routes may name a request's rule, or switch the filter off, in their metadata under `oncewall` ([by route](#by-route)). It costs two look-ups for each request.",
+		},
 	}},
 	{name: "issue", kind: kindObject, def: "no keys are issued", meaning: "Where this gateway issues keys.", members: []*field{
 		{
@@ -77,7 +81,22 @@ var rule = &field{kind: kindObject, members: append([]*field{
 			meaning: "Methods. Those of a request are compared without regard to case.",
 			elem:    &field{kind: kindString, min: 1, max: 32, form: formMethod},
 		},
-		{name: "path", kind: kindObject, required: true, meaning: "Exactly one of the two.", members: []*field{
+		{
+			name: "hosts", kind: kindList, min: 1, max: 64, def: "every host",
+			meaning: "Hosts of the request's authority, whatever its port: names, or `*.` and the rest of a name, for one or more labels before it. Rules that name a request's host go before rules with a shorter `*.` or without hosts.",
+			elem:    &field{kind: kindString, min: 1, max: 253, form: formHost},
+		},
+		{
+			name: "headers", kind: kindList, min: 1, max: 8, def: "none",
+			meaning: "Conditions on headers, all of which must hold. One with no more than `name` asks that the header is there. Of a header with several lines one must be as said; with mode `off`, all. A client can leave a header out: it chooses between rules by them.",
+			elem: &field{kind: kindObject, members: []*field{
+				{name: "name", kind: kindString, required: true, min: 1, max: 128, form: formHeader, meaning: "Header name."},
+				{name: "exact", kind: kindString, min: 1, max: 1024, form: formText, meaning: "The whole value."},
+				{name: "prefix", kind: kindString, min: 1, max: 1024, form: formText, meaning: "What the value begins with."},
+				{name: "regexp", kind: kindString, min: 1, max: 1024, form: formText, meaning: "RE2 expression for the whole value."},
+			}},
+		},
+		{name: "path", kind: kindObject, def: "required, unless `envoy.route_metadata` is set: then only a route names the rule", meaning: "Exactly one of the four ([which rule](#which-rule)).", members: []*field{
 			{
 				name: "exact", kind: kindString, min: 1, max: 1024, form: formPath,
 				meaning: "The whole path.",
@@ -86,28 +105,25 @@ var rule = &field{kind: kindObject, members: append([]*field{
 				name: "prefix", kind: kindString, min: 1, max: 1024, form: formPath,
 				meaning: "The path's first segments: `/payments` covers `/payments` and `/payments/1`, not `/payments2`.",
 			},
+			{
+				name: "template", kind: kindString, min: 1, max: 1024, form: formPath,
+				meaning: "The whole path, with `{name}` for any one segment: `/orders/{id}/items`.",
+			},
+			{
+				name: "regexp", kind: kindString, min: 1, max: 1024, form: formText,
+				meaning: "RE2 expression for the whole path, at most 500 instructions long; at most 32 in a file, those of `headers` included. Every other rule but a prefix goes before it. A path over 4 KiB is taken to match.",
+			},
 		}},
 	}},
 	{name: "key", kind: kindObject, def: "the header `idempotency-key`, required", meaning: "Where the idempotency key is.", members: []*field{
 		{
 			name: "from", kind: kindList, min: 1, max: 8, def: "`[{header: idempotency-key}]`",
-			meaning: "Sources; the first that is present is taken. An entry has one of `header` and `json`.",
-			elem: &field{kind: kindObject, members: []*field{
-				{
-					name: "header", kind: kindString, min: 1, max: 128, form: formHeader,
-					meaning: "Header name. Not `x-request-id`, which Envoy makes up anew for a retry.",
-				},
-				{
-					name: "json", kind: kindList, min: 1, max: 8,
-					meaning: "JSON pointer into the request's body, or a list of them, whose values are joined by `:`. Needs `envoy.allow_on_headers_stop_iteration`.",
-					elem:    &field{kind: kindString, min: 2, max: 256, form: formPointer},
-					alt:     &field{kind: kindString, min: 2, max: 256, form: formPointer},
-				},
-				{name: "query", kind: kindString, refuse: notServed},
-				{name: "cookie", kind: kindString, refuse: notServed},
-				{name: "path", kind: kindString, refuse: notServed},
-				{name: "jwt_claim", kind: kindString, refuse: notServed},
-			}},
+			meaning: "Sources; the first that is present is taken. An entry has one of the places below ([keys](#keys)). A place that is there twice is `key-invalid`: none is chosen.",
+			elem: &field{kind: kindObject, members: append(keyPlaces(), &field{
+				name: "all", kind: kindList, min: 2, max: 8,
+				meaning: "Several places, each as in `from`, that make one key together: their values joined by `:`, in which a `:` or `%` of a part is percent-encoded. Present only where all are.",
+				elem:    &field{kind: kindObject, members: keyPlaces()},
+			})},
 		},
 		{
 			name: "required", kind: kindBool, def: "`true`",
@@ -121,6 +137,28 @@ var rule = &field{kind: kindObject, members: append([]*field{
 		{
 			name: "max_length", kind: kindInteger, min: 1, max: 1024, def: "`255`",
 			meaning: "Longest key in bytes; a longer one is `key-invalid`.",
+		},
+		{
+			name: "min_length", kind: kindInteger, min: 1, max: 1024, def: "`1`",
+			meaning: "Shortest key in bytes.",
+		},
+		{
+			name: "alphabet", kind: kindString, min: 1, max: 128, form: formAlphabet, def: "every character of the source",
+			meaning: "Characters that a key may have, as in a character class: `A-Za-z0-9_-`. Of a composite the joining `:` and the `%` of its encoding count too.",
+		},
+		{
+			name: "format", kind: kindChoice, def: "`any`",
+			meaning: "`uuid`: a UUID in its text form of 36 characters, of variant 10; its case does not count. Not for composites.",
+			choices: []choice{{name: "any", value: formatAny}, {name: "uuid", value: formatUUID}},
+		},
+		{
+			name: "uuid_versions", kind: kindList, min: 1, max: 8, def: "all of 1 to 8",
+			meaning: "Versions of a UUID that are taken.",
+			elem:    &field{kind: kindInteger, min: 1, max: 8},
+		},
+		{
+			name: "min_entropy_bits", kind: kindInteger, min: 1, max: 512, def: "not judged",
+			meaning: "Least estimate of a key's strength: its length times the Shannon entropy of its own bytes. A random UUID has about 135. It sees repetition and nothing else: a counter or a time scores by its length, `1700000000123` 22.",
 		},
 	}},
 	{name: "fingerprint", kind: kindObject, def: "method, target and JSON body", meaning: "What a request asks for. The same key with another fingerprint is `key-reused`. Method and target are always part.", members: []*field{
@@ -208,7 +246,18 @@ func shared() []*field {
 			name: "const", kind: kindString, min: 1, max: 256, form: formText,
 			meaning: "One principal for every request of the rule: for a route that only one party can call.",
 		},
-		{name: "peer_certificate", kind: kindString, refuse: notServed},
+		{
+			name: "peer_certificate", kind: kindChoice, def: "none",
+			meaning: "What the client's certificate says: the first URI or the first DNS name of its subject alternative name, its subject, or the SHA-256 digest of the whole. The listener must verify certificates against a CA: Envoy does not tell a filter whether it did.",
+			choices: []choice{
+				{name: "uri_san", value: int64(PrincipalURISAN)}, {name: "dns_san", value: int64(PrincipalDNSSAN)},
+				{name: "subject", value: int64(PrincipalSubject)}, {name: "sha256", value: int64(PrincipalDigest)},
+			},
+		},
+		{
+			name: "trust_domain", kind: kindString, min: 1, max: 253, form: formDomain,
+			meaning: "With `uri_san`: the URI's host, of SPIFFE the trust domain, must be this. It is part of the principal in any case.",
+		},
 	}
 	anonymous := &field{kind: kindChoice, choices: []choice{{name: "anonymous", value: 1}}}
 	return []*field{
@@ -216,8 +265,8 @@ func shared() []*field {
 			name: "principal", kind: kindObject, alt: anonymous,
 			meaning: "Who a key belongs to: one of the sources below, or the word `anonymous`, under which whoever knows a key gets its result. Required of an enforcing rule.",
 			members: append([]*field{{
-				name: "from", kind: kindList, min: 1, max: 1,
-				meaning: "The same as a list, with one entry in this version.",
+				name: "from", kind: kindList, min: 1, max: 8,
+				meaning: "The same as a list: the first source that is present ([principals](#principals)).",
 				elem:    &field{kind: kindObject, members: source, alt: anonymous},
 			}}, source...),
 		},
@@ -276,6 +325,7 @@ func shared() []*field {
 				elem:    &field{kind: kindString, min: 2, max: 256, form: formPointer},
 			},
 		}},
+		outcomesField(),
 		{
 			name: "upstream_timeout", kind: kindDuration, min: ms(time.Millisecond), max: ms(time.Hour),
 			meaning: "How long upstream may take. It replaces the route's timeout in both directions. Required of an enforcing rule.",
@@ -315,6 +365,48 @@ func shared() []*field {
 				{name: "reject", value: int64(UnavailableReject)}, {name: "forward", value: int64(UnavailableForward)},
 				{name: "local", refuse: notServed},
 			},
+		},
+	}
+}
+
+// The values of key.format.
+const (
+	formatAny int64 = iota + 1
+	formatUUID
+)
+
+// keyPlaces returns the places that a key, or a part of one, can be in.
+func keyPlaces() []*field {
+	return []*field{
+		{
+			name: "header", kind: kindString, min: 1, max: 128, form: formHeader,
+			meaning: "Header name. Not `x-request-id`, which Envoy makes up anew for a retry.",
+		},
+		{
+			name: "json", kind: kindList, min: 1, max: 8,
+			meaning: "JSON pointer into the request's body, or a list of them, whose values are joined by `:`. Needs `envoy.allow_on_headers_stop_iteration`.",
+			elem:    &field{kind: kindString, min: 2, max: 256, form: formPointer},
+			alt:     &field{kind: kindString, min: 2, max: 256, form: formPointer},
+		},
+		{
+			name: "form", kind: kindString, min: 1, max: 128, form: formText,
+			meaning: "Field of a body of the type `application/x-www-form-urlencoded`; absent in any other. Needs `envoy.allow_on_headers_stop_iteration`.",
+		},
+		{name: "query", kind: kindString, min: 1, max: 128, form: formText, meaning: "Parameter of the query."},
+		{name: "cookie", kind: kindString, min: 1, max: 128, form: formCookie, meaning: "Cookie. It names one action only where the client renews it for each."},
+		{
+			name: "path", kind: kindInteger, min: 1, max: 64,
+			meaning: "Segment of the path: its number, from 1, or the name that `match.path.template` gives it.",
+			alt:     &field{kind: kindString, min: 1, max: 128, form: formName},
+		},
+		{
+			name: "jwt_claim", kind: kindString, min: 1, max: 256, form: formText,
+			meaning: "Claim of a token that Envoy's jwt_authn has verified before this filter, `jti` say; dots lead into nested members. Needs `issuer`. A client that fetches a new token for its retry sends another key.",
+		},
+		{name: "issuer", kind: kindString, min: 1, max: 512, form: formText, meaning: "The token's `iss` must be this; a claim of another is absent."},
+		{
+			name: "payload", kind: kindString, min: 1, max: 128, form: formText, def: "`payload`",
+			meaning: "jwt_authn's `payload_in_metadata`.",
 		},
 	}
 }

@@ -2,7 +2,11 @@
 // the choice of the rule that a request meets. It is pure.
 package rules
 
-import "time"
+import (
+	"time"
+
+	"github.com/oncewall/oncewall/filter/key"
+)
 
 // Config is a whole plugin configuration, validated. It is immutable after
 // [Parse].
@@ -17,7 +21,7 @@ type Config struct {
 	// Rules in the order of the file. Match picks the longest.
 	Rules []*Rule
 
-	index *index
+	table table
 }
 
 // Bridge says how the bridge is reached.
@@ -37,6 +41,9 @@ type Envoy struct {
 	// per_connection_buffer_limit_bytes and, for h2, initial_stream_window_size.
 	// 1KiB to 64MiB, default 1MiB.
 	BufferLimit int64
+	// RouteMetadata has the filter ask for the metadata of Envoy's route, which
+	// may name a request's rule or switch the filter off. Default false.
+	RouteMetadata bool
 }
 
 // Issue says where keys are issued.
@@ -59,6 +66,7 @@ type Rule struct {
 	InFlight  InFlight
 	Completed Completed
 	Record    Record
+	Outcomes  Outcomes
 	// UpstreamTimeout replaces the route's timeout in both directions; required, 1ms to 1h.
 	UpstreamTimeout time.Duration
 	EnvoyRetries    EnvoyRetries // default RetriesOff
@@ -73,13 +81,36 @@ type Rule struct {
 // Match selects requests. All that is set must hold.
 type Match struct {
 	Methods []string // upper case; empty: every method but GET, HEAD, OPTIONS, TRACE
-	// Exact and Prefix: one of them is set. Both are compared with the normalised
-	// path; Prefix ends at a segment's end.
-	Exact  string
-	Prefix string
+	// Hosts, in lower case, without a port: names, or "*." and what follows the
+	// first labels. Empty: every host.
+	Hosts []string
+	// Exact, Prefix, Template and Regexp: one of them is set, or none where the
+	// rule is met by route metadata alone. All are compared with the normalised
+	// path; Prefix ends at a segment's end, Template has "{name}" for a whole
+	// segment, Regexp (RE2) matches the whole path.
+	Exact    string
+	Prefix   string
+	Template string
+	Regexp   string
+	// Headers must all hold.
+	Headers []HeaderMatch
+
+	literal int      // bytes of Template that are no variable
+	pattern *pattern // of Regexp
 }
 
-// Principal says who a key belongs to. Exactly one source.
+// HeaderMatch is a condition on the lines of a header: one of them is as said.
+// With none of Exact, Prefix and Regexp set it is enough that the header is there.
+type HeaderMatch struct {
+	Name   string // lower case
+	Exact  string
+	Prefix string
+	Regexp string // RE2, of the whole value
+
+	pattern *pattern
+}
+
+// Principal says who a key belongs to: one source, and those behind it.
 type Principal struct {
 	Kind   PrincipalKind
 	Header string // Kind PrincipalHeader: lower-case name of a header that something before this filter sets; needs trusted: true
@@ -88,6 +119,11 @@ type Principal struct {
 	// Payload is jwt_authn's payload_in_metadata; default "payload".
 	Payload string
 	Const   string // Kind PrincipalConst
+	// TrustDomain is what the host of a certificate's URI must be; Kind
+	// PrincipalURISAN, empty: any.
+	TrustDomain string
+	// Or lists the sources that are looked at where this one is absent.
+	Or []Principal
 }
 
 // PrincipalKind is the kind of source of a principal; it is part of it.
@@ -99,7 +135,21 @@ const (
 	PrincipalJWT
 	PrincipalConst
 	PrincipalAnonymous
+	// Of the client's certificate. Numbers are part of records' names: new kinds
+	// go to the end.
+	PrincipalURISAN  // first URI of the subject alternative name
+	PrincipalDNSSAN  // first DNS name of it
+	PrincipalSubject // distinguished name of the subject
+	PrincipalDigest  // SHA-256 of the certificate
 )
+
+// Verified reports whether Envoy has checked what names the caller.
+func (k PrincipalKind) Verified() bool {
+	return k == PrincipalJWT || k.Certificate()
+}
+
+// Certificate reports whether the caller is named by its certificate.
+func (k PrincipalKind) Certificate() bool { return PrincipalURISAN <= k && k <= PrincipalDigest }
 
 // Key says where the idempotency key is.
 type Key struct {
@@ -107,12 +157,55 @@ type Key struct {
 	Required  bool        // default true
 	Issued    bool        // only keys issued by this gateway; default false
 	MaxLength int         // bytes, 1 to 1024, default 255
+	// Grammar is what the rule asks of a client's key beside that.
+	Grammar key.Grammar
+	// Alphabet is Grammar.Alphabet as it is written; empty: every character.
+	Alphabet string
 }
 
-// KeySource is one place of a key. Exactly one of Header and JSON is set.
+// KeySource is one place of a key. Exactly one of its members is set, the
+// claim's issuer and payload aside.
 type KeySource struct {
 	Header string   // lower case
 	JSON   []string // JSON pointers; several make a composite joined by ":" (a ":" or "%" inside a part is percent-encoded)
+	Form   string   // field of a form body (application/x-www-form-urlencoded)
+	Query  string   // parameter of the query
+	Cookie string
+	// Segment is a segment of the path, counted from 1.
+	Segment int
+	// Claim is that of a token that jwt_authn has verified, of Issuer, in Payload.
+	Claim, Issuer, Payload string
+	// All makes a composite of its entries, none of which has one itself.
+	All []KeySource
+}
+
+// Parts returns the places of a composite's parts, each with one value; of any
+// other source itself.
+func (s *KeySource) Parts() []KeySource {
+	var parts []KeySource
+	switch {
+	case len(s.All) > 0:
+		for i := range s.All {
+			parts = append(parts, s.All[i].Parts()...)
+		}
+	case len(s.JSON) > 1:
+		for i := range s.JSON {
+			parts = append(parts, KeySource{JSON: s.JSON[i : i+1]})
+		}
+	default:
+		parts = append(parts, *s)
+	}
+	return parts
+}
+
+// InBody reports whether the key, or a part of it, is in the request's body.
+func (s *KeySource) InBody() bool {
+	for i := range s.All {
+		if s.All[i].InBody() {
+			return true
+		}
+	}
+	return len(s.JSON) > 0 || s.Form != ""
 }
 
 // BodyMode is how the body enters the fingerprint.

@@ -31,6 +31,19 @@ var finalRows = []row{
 		k.indexed(false)
 		told(500)
 	})},
+	{"complete, upstream's word on the life of the result: in place of the policy's", func(k *key) {
+		k.policy.TombstoneMS = 0
+		o, f := k.granted()
+		op := k.operation(wire.Complete, o, f)
+		op.Status, op.Result, op.TTL = 201, []byte("r"), k.h.Short
+		k.want(k.do(op), wire.OK)
+		k.replays(201, "r")
+		if r := k.claim(owner()); r.Remaining <= 0 || r.Remaining > k.h.Short {
+			k.Fatalf("%s left, want at most %s", r.Remaining, k.h.Short)
+		}
+		k.over()
+		k.want(k.claim(owner()), wire.Created)
+	}},
 	{"PROCESSING: executed or complete, cur, lease over: final", both(func(k *key, say sayFunc, told toldFunc) {
 		k.short(wire.Hold)
 		o, f := k.granted()

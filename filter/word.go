@@ -1,0 +1,63 @@
+package filter
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oncewall/oncewall/filter/rules"
+	"github.com/oncewall/oncewall/filter/wire"
+)
+
+// Bounds of Idempotency-TTL. A word outside them counts as its nearer end.
+const (
+	minWordTTL = time.Second
+	maxWordTTL = 720 * time.Hour
+)
+
+// upstreamWord is what upstream says of its own answer: it knows better than any
+// status. Both lines are removed before the client sees them.
+type upstreamWord struct {
+	said    bool
+	says    rules.Outcome
+	noStore bool
+	ttl     time.Duration // 0: nothing was said
+}
+
+// hear takes a header line. Words that are not known are not heard: the status
+// decides.
+func (u *upstreamWord) hear(l wire.HeaderLine) {
+	switch l.Name {
+	case HeaderOutcome:
+		switch strings.TrimSpace(l.Value) {
+		case "final":
+			u.said, u.says = true, rules.OutcomeResult
+		case "no-store":
+			u.said, u.says, u.noStore = true, rules.OutcomeResult, true
+		case "not-executed":
+			u.said, u.says = true, rules.OutcomeRelease
+		}
+	case HeaderTTL:
+		// Nine digits cannot overflow, and are more than the longest life.
+		v := strings.TrimSpace(l.Value)
+		if n, err := strconv.ParseUint(v, 10, 32); err == nil && len(v) <= 9 {
+			u.ttl = min(max(time.Duration(n)*time.Second, minWordTTL), maxWordTTL)
+		}
+	}
+}
+
+// outcome is upstream's word, or what its status says where it said nothing.
+func (u *upstreamWord) outcome(status rules.Outcome) rules.Outcome {
+	if u.said {
+		return u.says
+	}
+	return status
+}
+
+// outcome is what a status says under the rule.
+func (r *Rule) outcome(status int) rules.Outcome {
+	if status < 0 || status >= len(r.outcomes) {
+		return rules.DefaultOutcome(status)
+	}
+	return r.outcomes[status]
+}
