@@ -120,6 +120,19 @@ var fullRows = []row{
 		k.want(k.claim(o), wire.Created)
 		lost.want(lost.claim(owner()), wire.Created)
 	}},
+	{"PROCESSING: release of another: it is refused", func(k *key) {
+		gone := owner()
+		whenFull(k, func() func() {
+			o, f := k.granted()
+			k.h.LoseIndex(k.name)
+			return func() {
+				k.want(k.release(gone, 0), wire.OK)
+				k.want(k.release(o, f), wire.OK)
+			}
+		})
+		k.want(k.claim(gone), wire.Stale)
+		k.granted()
+	}},
 	{"PROCESSING: renew: ok", func(k *key) {
 		whenFull(k, func() func() {
 			o, f := k.granted()

@@ -35,6 +35,9 @@ type gateway struct {
 	fence     uint64 // of the grant that it took; 0: none
 	forwarded bool
 	ended     bool // forwards no more, whatever comes
+	// left is when the store last heard that it released.
+	left time.Duration
+	gone bool
 }
 
 // A message is an operation on its way.
@@ -163,6 +166,7 @@ func (s *schedule) deliver(m message) {
 			s.told = m.op.Status
 		}
 	case wire.Release:
+		m.from.gone, m.from.left = true, s.now
 		if m.from == s.holder && (m.op.Fence == 0 || m.op.Fence == s.fence) {
 			s.released = true
 		}
@@ -199,6 +203,9 @@ func (s *schedule) claimed(g *gateway, r store.Reply) {
 func (s *schedule) granted(g *gateway, r store.Reply) {
 	if r.Fence <= s.fence {
 		s.Errorf("fence %d after %d", r.Fence, s.fence)
+	}
+	if g.gone && s.now < g.left+time.Minute {
+		s.Errorf("granted to %s, which released %v ago", s.who(g), s.now-g.left)
 	}
 	if s.told != 0 || s.ran {
 		s.Errorf("granted after the store had heard that it ran (acknowledged: %d)", s.told)
