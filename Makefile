@@ -42,7 +42,8 @@ help: ## this list, and the variables that the stack reads
 #>   LIVE=1  the gateway's listeners stand in RUN_DIR/gateway.listeners.yaml, which Envoy watches
 #>   RULES=file.json  BRIDGE_CONFIG=file.yaml  ENVOY_PATCH=file.yaml (see envoy/README.md)
 #>   RUN_DIR=folder of logs, pid files and generated configurations (build/out/run)
-#>   for fault tests: REDIS_VIA  BRIDGE_CLOCK_OFFSET  BRIDGE_DELAY  ISSUE_LIFE  DEBUG=1
+#>   for fault tests: REDIS_VIA  BRIDGE_DELAY  ISSUE_LIFE  DEBUG=1
+#>   BRIDGE_CLOCK_OFFSET (of several bridges the last one's)
 
 build: wasm binaries ## the plugin and the programs (the default)
 

@@ -18,7 +18,7 @@ const (
 // bridgeEnv returns the environment of a bridge. The file of the options is
 // passed to it untouched, so that the bridge judges the user's own text; what
 // belongs to the stack overrides fields by the bridge's own variables.
-func (s *Stack) bridgeEnv(port, admin int, secrets secrets) []string {
+func (s *Stack) bridgeEnv(port, admin int, clockOffset time.Duration, secrets secrets) []string {
 	// A user may override fields as in production.
 	var env []string
 	for _, line := range os.Environ() {
@@ -54,7 +54,7 @@ func (s *Stack) bridgeEnv(port, admin int, secrets secrets) []string {
 		}
 	}
 	for name, d := range map[string]time.Duration{
-		"BRIDGE_CLOCK_OFFSET": s.opts.BridgeClockOffset,
+		"BRIDGE_CLOCK_OFFSET": clockOffset,
 		"BRIDGE_DELAY":        s.opts.BridgeDelay,
 		"ISSUE_LIFE":          s.opts.IssueLife,
 	} {

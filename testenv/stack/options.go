@@ -77,7 +77,7 @@ type Options struct {
 
 	// For fault tests.
 	RedisVia          []string      // addresses that the bridge dials instead of the nodes', one each in their order
-	BridgeClockOffset time.Duration // added to the bridge's own clock
+	BridgeClockOffset time.Duration // added to the bridge's own clock; of several bridges to the last one's
 	BridgeDelay       time.Duration // before each batch
 	IssueLife         time.Duration // life of issued keys; 0: as configured
 	Debug             bool          // x-oncewall-debug: trap panics the filter

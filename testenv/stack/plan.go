@@ -119,13 +119,22 @@ func (s *Stack) command(name string, env []string, argv ...string) command {
 func (s *Stack) bridgePart(i int, prog programs, secrets secrets) *part {
 	name := BridgePart(i)
 	port, admin := s.ports.Bridge+2*i, s.ports.BridgeAdmin+2*i
-	env := s.bridgeEnv(port, admin, secrets)
+	env := s.bridgeEnv(port, admin, s.clockOffset(i), secrets)
 	return &part{
 		name:  name,
 		ports: []int{port, admin},
 		cmd:   s.command(name, env, prog.bridge, "serve", "--config", s.opts.BridgeConfig, "--dev"),
 		ready: httpReady(admin, "/readyz"),
 	}
+}
+
+// clockOffset is what is added to a bridge's clock: of several bridges the last
+// one has it alone, so that their clocks differ.
+func (s *Stack) clockOffset(i int) time.Duration {
+	if i < s.opts.Bridges-1 {
+		return 0
+	}
+	return s.opts.BridgeClockOffset
 }
 
 func (s *Stack) shopPart(prog programs) *part {

@@ -23,7 +23,7 @@ func (s *Stack) preflight() error {
 	}
 	bridge, err := os.ReadFile(s.opts.BridgeConfig)
 	if err == nil {
-		env := s.bridgeEnv(s.ports.Bridge, s.ports.BridgeAdmin, checkSecrets)
+		env := s.bridgeEnv(s.ports.Bridge, s.ports.BridgeAdmin, s.opts.BridgeClockOffset, checkSecrets)
 		_, err = config.Load(config.Options{YAML: bridge, Environ: env, Dev: true})
 	}
 	if err != nil {
