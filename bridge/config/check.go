@@ -88,6 +88,7 @@ func (r *raw) check(set map[string]bool, env map[string]string, readFile func(st
 	r.checkSealing(set, secrets, rep)
 	r.checkAPI(set, secrets, rep)
 	r.checkQuotas(rep)
+	r.checkRecovery(set, secrets, rep)
 	r.checkTracing(set, secrets, rep)
 }
 
@@ -332,6 +333,9 @@ func (r *raw) warn(env map[string]string, table []field) {
 	}
 	for i := range r.api {
 		known[r.api[i].env] = true
+	}
+	for i := range r.recovery {
+		known[r.recovery[i].probe.secret.env], known[r.recovery[i].compensate.secret.env] = true, true
 	}
 	for i := range r.tracingHeaders {
 		known[r.tracingHeaders[i].env] = true

@@ -33,6 +33,7 @@ type Config struct {
 	DrainTimeout time.Duration
 	Limits       Limits
 	Quotas       []Quota
+	Recovery     Recovery
 	Log          Log
 	Tracing      Tracing
 

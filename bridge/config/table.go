@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/oncewall/oncewall/bridge/naming"
+	"github.com/oncewall/oncewall/bridge/reconcile"
 	"github.com/oncewall/oncewall/bridge/seal"
 )
 
@@ -37,6 +38,7 @@ type raw struct {
 	sealing          [seal.MaxSecrets]named
 	quotas           [maxQuotas]Quota
 	api              [MaxAPISecrets]apiSecret
+	recovery         [maxRecoveryScopes]recoveryScope
 	tracingHeaders   [maxTracingHeaders]named
 }
 
@@ -53,6 +55,7 @@ var lists = map[string]int{
 	"secrets.sealing":   seal.MaxSecrets,
 	"limits.namespaces": maxQuotas,
 	"secrets.api":       MaxAPISecrets,
+	"recovery.scopes":   maxRecoveryScopes,
 	"tracing.headers":   maxTracingHeaders,
 }
 
@@ -76,6 +79,10 @@ func defaults() *raw {
 	r.redis.Mode = Auto
 	r.redis.DialTimeout = time.Second
 	r.observeDefaults()
+	r.Recovery = Recovery{Interval: reconcile.DefaultInterval, StuckAfter: reconcile.DefaultStuckAfter}
+	for i := range r.recovery {
+		r.recovery[i] = newRecoveryScope()
+	}
 	return r
 }
 
@@ -130,6 +137,7 @@ func (r *raw) table() []field {
 	t = append(t, secretList("secrets.naming", r.naming[:])...)
 	t = append(t, secretList("secrets.sealing", r.sealing[:])...)
 	t = append(t, apiFields(r.api[:])...)
+	t = append(t, recoveryFields(&r.Recovery, r.recovery[:])...)
 	t = append(t, r.observeFields()...)
 	return append(t, choice("secrets.unsealed", &r.Unsealed, ReadUnsealed, RefuseUnsealed, WriteUnsealed))
 }

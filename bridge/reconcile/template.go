@@ -19,10 +19,7 @@ type About struct {
 // A Template is text with placeholders: {key}, {principal}, {fence}, {scope} and
 // {namespace}. What stands for them is percent-encoded: every byte but letters,
 // digits, "-", ".", "_" and "~".
-type Template struct {
-	parts []part
-	url   bool
-}
+type Template struct{ parts []part }
 
 // part is literal text, or what get returns.
 type part struct {
@@ -61,6 +58,9 @@ func ParseTemplate(s string) (*Template, error) {
 	return t, nil
 }
 
+// Literal is a template of that text alone, whatever it holds.
+func Literal(text string) *Template { return &Template{parts: []part{{text: text}}} }
+
 // ParseURL reads a template of an http or https URL, with placeholders in its path
 // and query alone: no client decides which host is asked.
 func ParseURL(s string) (*Template, error) {
@@ -68,7 +68,6 @@ func ParseURL(s string) (*Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.url = true
 	if at := strings.IndexByte(s, '{'); at >= 0 {
 		head := s[:at]
 		if _, rest, ok := strings.Cut(head, "://"); !ok || !strings.ContainsAny(rest, "/?") {

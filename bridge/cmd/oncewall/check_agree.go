@@ -43,7 +43,9 @@ func disagree(plugin *rules.Config, bridge *config.Config) (faults, remarks []st
 		}
 		a.times(plugin, r, bridge)
 		a.sizes(plugin, r, bridge)
+		a.recovery(plugin, r, bridge)
 	}
+	a.scopes(plugin, bridge)
 	if quota := quotaOf(plugin.Namespace, bridge); quota == nil && len(bridge.Quotas) > 0 {
 		a.remark("namespace %q has no quota: limits.namespaces names others, and no \"*\"", plugin.Namespace)
 	}

@@ -118,10 +118,13 @@ func serveWith(ctx context.Context, cfg *config.Config, log *slog.Logger, regist
 		RefuseUnsealed: cfg.Unsealed == config.RefuseUnsealed,
 		MaxBatchBytes:  cfg.Limits.MaxBatchBytes,
 		MaxInFlight:    cfg.Limits.MaxInFlight,
+		MaxWaiters:     cfg.Limits.MaxWaiters,
+		MaxKeyWaiters:  cfg.Limits.MaxKeyWaiters,
 		MaxLease:       cfg.Limits.MaxLease,
 		MaxTTL:         cfg.Limits.MaxTTL,
 		MaxTombstone:   cfg.Limits.MaxTombstone,
 		Quotas:         quotas(cfg.Quotas),
+		Asked:          asked(cfg),
 		IssueLife:      cfg.IssueLife,
 		DrainTimeout:   cfg.DrainTimeout,
 		Delay:          cfg.Delay,
@@ -141,7 +144,12 @@ func serveWith(ctx context.Context, cfg *config.Config, log *slog.Logger, regist
 	if err := mountAPI(srv, cfg, log, registry); err != nil {
 		return err
 	}
+	stopRecovery, err := startRecovery(cfg, st, sealer, log, registry)
+	if err != nil {
+		return err
+	}
 	settled, err := srv.Run(ctx, data, admin, dataTLS)
+	stopRecovery()
 	if settled {
 		st.Close()
 	}
