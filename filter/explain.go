@@ -74,8 +74,9 @@ type Outcome struct {
 // each answer that the bridge may give. It has no effects. method and path are
 // Envoy's :method and :path.
 func Explain(cfg *rules.Config, method, path string, r Request, body []byte) Explanation {
-	x := Explanation{KeySource: -1, Rule: cfg.Match(method, path)}
-	s := judge(cfg, method, path, r, body)
+	x := Explanation{KeySource: -1}
+	s, rule := judge(cfg, method, path, r, body)
+	x.Rule = rule
 	if s == nil {
 		return x
 	}
@@ -87,9 +88,13 @@ func Explain(cfg *rules.Config, method, path string, r Request, body []byte) Exp
 		}
 		return x
 	}
+	if rule == nil {
+		x.Verdict, x.Reply = Refused, replyOf(s)
+		return x
+	}
 	x.Principal = principalParts(s.principal)
 	x.Key = s.key
-	x.KeySource = keySource(s.rule, r, body)
+	x.KeySource = s.rule.presentKey(path, r, body)
 	switch s.state {
 	case statePassing:
 		x.Verdict = PassesKeyless
@@ -98,7 +103,7 @@ func Explain(cfg *rules.Config, method, path string, r Request, body []byte) Exp
 		x.Fingerprint = s.fingerprint
 		x.headers(s)
 		for k := SituationNew; k <= SituationAway; k++ {
-			if s := judge(cfg, method, path, r, body); k.possible(s.rule) {
+			if s, _ := judge(cfg, method, path, r, body); k.possible(s.rule) {
 				x.Outcomes = append(x.Outcomes, k.play(s))
 			}
 		}
@@ -109,19 +114,26 @@ func Explain(cfg *rules.Config, method, path string, r Request, body []byte) Exp
 	return x
 }
 
-// judge gives the request's events to a new worker. nil: it is not covered.
-func judge(cfg *rules.Config, method, path string, r Request, body []byte) *Stream {
+// judge gives the request's events to a new worker. No stream: it is not covered;
+// met is then the rule with mode off that excepts it, if one does.
+func judge(cfg *rules.Config, method, path string, r Request, body []byte) (s *Stream, met *rules.Rule) {
 	w := NewWorker(cfg, [16]byte{})
-	rule := w.Match(method, path)
-	if rule == nil && !w.MatchIssue(method, path) {
-		return nil
+	rule := w.Select(method, path, r)
+	switch {
+	case w.MatchIssue(method, path):
+		rule = nil
+	case rule == w.ambiguous || rule == w.misrouted:
+	case rule != nil:
+		met = rule.Rule
+	default:
+		return nil, w.selected(method, path, r)
 	}
-	s := w.Open(1, rule, method, path)
+	s = w.Open(1, rule, method, path)
 	s.RequestHeaders(0, r, len(body) == 0)
 	if len(body) > 0 {
 		s.RequestBody(0, len(body), true, func() []byte { return body })
 	}
-	return s
+	return s, met
 }
 
 // headers lists what a grant does to the request's header lines.
@@ -225,22 +237,6 @@ func principalParts(encoded string) PrincipalParts {
 	b := []byte(encoded)
 	n := 5 + int(binary.LittleEndian.Uint32(b[1:5]))
 	return PrincipalParts{Kind: rules.PrincipalKind(b[0]), Issuer: encoded[5:n], Value: encoded[n+4:]}
-}
-
-// keySource is the index of the first source that is present, valid or not.
-func keySource(rule *Rule, r Request, body []byte) int {
-	for i, src := range rule.Key.From {
-		if src.Header != "" {
-			if len(r.Header(src.Header)) > 0 {
-				return i
-			}
-			continue
-		}
-		if _, found, err := jsonKey(body, src.JSON, rule.Key.MaxLength); found || err != nil {
-			return i
-		}
-	}
-	return -1
 }
 
 // MaxCompletionBytes bounds the batch that carries one completion of a rule:

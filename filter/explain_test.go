@@ -72,7 +72,7 @@ func TestExplainIsTheClaim(t *testing.T) {
 }
 
 func wireForm(p PrincipalParts) string {
-	s, _ := principalOf(&Rule{Rule: &rules.Rule{Principal: rules.Principal{Kind: p.Kind, Header: p.Issuer}}},
+	s, _ := principalOf(compile(&rules.Rule{Principal: rules.Principal{Kind: p.Kind, Header: p.Issuer}}),
 		headers{lines: []wire.HeaderLine{{Name: p.Issuer, Value: p.Value}}})
 	return s
 }

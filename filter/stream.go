@@ -47,7 +47,7 @@ type Stream struct {
 	record      recordID
 	fingerprint []byte
 	headers     [wire.DigestBytes]byte // of the headers that the fingerprint includes
-	keyLines    [][]string             // of key sources behind one in the body
+	pending     *pendingKey            // of key sources from one in the body on
 	candidates  []candidate            // rules for which a key may be issued
 	content     content
 	body        []byte // request body read so far
@@ -103,6 +103,12 @@ func (s *Stream) RequestHeaders(now int64, r Request, end bool) Action {
 	s.trace = traceOf(r)
 	if s.rule == nil {
 		return s.issueHeaders(now, r, end)
+	}
+	switch s.rule {
+	case s.w.misrouted:
+		return s.refuse(problemMisconfigured, extra{}, end, r)
+	case s.w.ambiguous:
+		return s.refuse(problemKeyInvalid, extra{reason: ambiguousPath}, end, r)
 	}
 	if s.rule.EnvoyRetries == rules.RetriesOff {
 		s.strip(retryRequestHeaders, r)

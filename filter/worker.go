@@ -49,6 +49,8 @@ type Worker struct {
 	named map[string]*rules.Rule
 	// misrouted is the rule of requests whose route names none of ours.
 	misrouted *Rule
+	// ambiguous is that of requests whose path leads readers to different rules.
+	ambiguous *Rule
 	owner     [wire.OwnerBytes]byte
 	counter   uint64
 	b         batcher
@@ -73,7 +75,7 @@ type Worker struct {
 // bits, drawn anew for each VM: owners begin with it.
 func NewWorker(cfg *rules.Config, seed [16]byte) *Worker {
 	w := &Worker{cfg: cfg, rules: make(map[*rules.Rule]*Rule, len(cfg.Rules)), done: newCache(),
-		named: make(map[string]*rules.Rule, len(cfg.Rules)), misrouted: &Rule{Rule: &rules.Rule{}}}
+		named: make(map[string]*rules.Rule, len(cfg.Rules)), misrouted: &Rule{Rule: &rules.Rule{}}, ambiguous: &Rule{Rule: rules.Ambiguous}}
 	copy(w.owner[:], seed[:])
 	for _, r := range cfg.Rules {
 		w.rules[r] = compile(r)

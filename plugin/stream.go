@@ -15,6 +15,8 @@ type stream struct {
 	p    *plugin
 	id   uint32
 	core *filter.Stream
+	// view is of the request's headers, while their callback runs.
+	view requestView
 	// during is the resumption that the running callback makes needless: what it
 	// returns says whether the stream goes on. resumed says that it was asked for.
 	during  filter.EffectKind
@@ -69,7 +71,9 @@ func (s *stream) OnHttpRequestHeaders(_ int, end bool) types.Action {
 		trapIfAsked()
 	}
 	w := s.p.worker
-	rule := w.Match(method, path)
+	s.view = requestView{}
+	defer func() { s.view = requestView{} }() // the headers are not kept
+	rule := w.Select(method, path, &s.view)
 	if w.MatchIssue(method, path) {
 		rule = nil // asking for a key goes before any rule that has its path
 	} else if rule == nil {
@@ -77,7 +81,7 @@ func (s *stream) OnHttpRequestHeaders(_ int, end bool) types.Action {
 	}
 	s.core = w.Open(s.id, rule, method, path)
 	open[s.id] = s
-	return s.give(filter.ResumeRequest, s.core.RequestHeaders(s.p.now(), &requestView{}, end))
+	return s.give(filter.ResumeRequest, s.core.RequestHeaders(s.p.now(), &s.view, end))
 }
 
 func (s *stream) OnHttpRequestBody(n int, end bool) types.Action {

@@ -31,6 +31,13 @@ func nameBit(name string) uint64 {
 }
 
 func (v *requestView) Header(name string) (lines []string) {
+	if !v.read && name == ":authority" {
+		// The rule may hang on it, and most requests have none.
+		if host, err := proxywasm.GetHttpRequestHeader(name); err == nil {
+			return []string{host}
+		}
+		return nil
+	}
 	if !v.read {
 		v.read = true
 		// An error leaves no lines: a rule then finds neither key nor principal,

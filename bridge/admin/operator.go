@@ -23,6 +23,8 @@ const (
 var principalKinds = map[string]uint8{
 	"header": uint8(rules.PrincipalHeader), "jwt": uint8(rules.PrincipalJWT), "const": uint8(rules.PrincipalConst),
 	"anonymous": uint8(rules.PrincipalAnonymous), "api": wire.PrincipalAPI,
+	"uri_san": uint8(rules.PrincipalURISAN), "dns_san": uint8(rules.PrincipalDNSSAN),
+	"subject": uint8(rules.PrincipalSubject), "sha256": uint8(rules.PrincipalDigest),
 }
 
 func (a *API) operatorRoutes() http.Handler {
@@ -53,7 +55,7 @@ func (c *call) subject(s *api.Subject) (store.Name, *api.Problem) {
 	}
 	kind, ok := principalKinds[s.Principal.Kind]
 	if !ok {
-		return name, invalid("principal.kind: must be header, jwt, const, anonymous or api")
+		return name, invalid("principal.kind: must be header, jwt, const, anonymous, uri_san, dns_san, subject, sha256 or api")
 	}
 	name, err := c.cfg.Server.Name(server.Subject{
 		Namespace: s.Namespace, Scope: s.Scope, Key: s.Key, Issued: s.Issued,

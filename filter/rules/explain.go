@@ -14,7 +14,7 @@ func NormalPaths(path string) []string {
 		return []string{trimSlash(path)}
 	}
 	var out []string
-	read, _ := readings(path)
+	read, _ := readings(path, false)
 	for _, r := range read {
 		if text := "/" + strings.Join(r.resolved, "/"); !slices.Contains(out, text) {
 			out = append(out, text)
@@ -31,6 +31,8 @@ const (
 	MissLonger   Miss = iota + 1 // another rule has a longer path, or stands before this one
 	MissMethod                   // the rule does not name the request's method
 	MissSpelling                 // mode off, and not everyone reads the path alike
+	MissHost                     // the rule is for another host
+	MissHeader                   // a header that the rule asks for is not there, or is another
 )
 
 // NearMiss is a rule that does not decide a request although its path covers it.
@@ -41,30 +43,44 @@ type NearMiss struct {
 
 // NearMisses lists the rules that a request nearly met, in the order of the file.
 // It asks the matcher itself, rule by rule: it is for tools, not for requests.
-func (c *Config) NearMisses(method, path string) []NearMiss {
-	met := c.Match(method, path)
+func (c *Config) NearMisses(h Head) []NearMiss {
+	met := c.Select(h)
 	var out []NearMiss
 	for _, r := range c.Rules {
 		if r == met {
 			continue
 		}
-		anyMethod, enforcing := *r, *r
-		anyMethod.Match.Methods = []string{method}
-		enforcing.Mode = Enforce
-		switch {
-		case r.meets(method, path):
-			out = append(out, NearMiss{r, MissLonger})
-		case anyMethod.meets(method, path):
-			out = append(out, NearMiss{r, MissMethod})
-		case enforcing.meets(method, path): // it is one with mode off, then
-			out = append(out, NearMiss{r, MissSpelling})
+		if m := r.miss(h); m != 0 {
+			out = append(out, NearMiss{r, m})
 		}
 	}
 	return out
 }
 
+// miss takes one condition after the other from the rule, until it is met.
+func (r *Rule) miss(h Head) Miss {
+	if r.meets(h) {
+		return MissLonger
+	}
+	for _, less := range []struct {
+		miss Miss
+		drop func(*Rule)
+	}{
+		{MissMethod, func(o *Rule) { o.Match.Methods = []string{h.Method} }},
+		{MissSpelling, func(o *Rule) { o.Mode = Enforce }},
+		{MissHeader, func(o *Rule) { o.Match.Headers = nil }},
+		{MissHost, func(o *Rule) { o.Match.Hosts = nil }},
+	} {
+		one := *r
+		if less.drop(&one); one.meets(h) {
+			return less.miss
+		}
+	}
+	return 0
+}
+
 // meets reports whether a request would meet the rule if it were the only one.
-func (r *Rule) meets(method, path string) bool {
-	one := Config{index: newIndex([]*Rule{r})}
-	return one.Match(method, path) != nil
+func (r *Rule) meets(h Head) bool {
+	one := Config{table: newTable([]*Rule{r})}
+	return one.Select(h) != nil
 }

@@ -39,7 +39,7 @@ func TestNearMisses(t *testing.T) {
 		"/orders//ping": "orders: [all 1 put 2 ping 3]",
 	} {
 		var near []string
-		for _, n := range cfg.NearMisses("POST", path) {
+		for _, n := range cfg.NearMisses(Head{Method: "POST", Path: path}) {
 			near = append(near, fmt.Sprintf("%s %d", n.Rule.Name, n.Miss))
 		}
 		if got := fmt.Sprintf("%s: %v", cfg.Match("POST", path).Name, near); got != want {

@@ -1,6 +1,10 @@
 package rules
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/oncewall/oncewall/filter/key"
+)
 
 const (
 	lower    = "abcdefghijklmnopqrstuvwxyz"
@@ -41,6 +45,21 @@ var (
 	formHeader = &form{
 		ok: madeOf(lower + tokenSet), is: "a header name in lower case", pattern: "^[a-z0-9!#$%&'*+.^_`|~-]+$",
 	}
+	formHost = &form{
+		ok: isHostPattern, is: `a host in lower case without port, or "*." before one`,
+		pattern: `^(\*\.)?[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$`,
+	}
+	formDomain = &form{
+		ok: func(s string) bool { return isHostPattern(s) && s[0] != '*' }, is: "a name in lower case, of labels with dots between them",
+		pattern: `^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$`,
+	}
+	formCookie = &form{
+		ok: func(s string) bool { return s != "" && madeOf(lower+upper+tokenSet)(s) }, is: "a cookie's name", pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$",
+	}
+	formAlphabet = &form{
+		ok: func(s string) bool { _, ok := key.ParseAlphabet(s); return ok },
+		is: `a set of visible ASCII characters and the space, such as "A-Za-z0-9_-"`, pattern: "^[ -~]+$",
+	}
 	formText = &form{
 		ok: printable, is: "without control characters", pattern: `^[^\u0000-\u001f\u007f]+$`,
 	}
@@ -54,6 +73,16 @@ var (
 		pattern: `^/([^/%?#;\\\u0000-\u001f\u007f]+/)*[^/%?#;\\\u0000-\u001f\u007f]*$`,
 	}
 )
+
+// isHostPattern reports whether s is a host as rules name them.
+func isHostPattern(s string) bool {
+	for _, label := range strings.Split(strings.TrimPrefix(s, "*."), ".") {
+		if label == "" || !madeOf(lower+digits+"_-")(label) || strings.HasPrefix(label, "-") || strings.HasSuffix(label, "-") {
+			return false
+		}
+	}
+	return true
+}
 
 // isPointer reports whether s is an RFC 6901 pointer to something below the root.
 func isPointer(s string) bool {

@@ -1,58 +1,123 @@
 package rules
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
-// Match returns the rule of a request, nil where none covers it. method and path
-// are Envoy's :method and :path, the query included.
+// Head is what a rule may ask of a request's headers.
+type Head struct {
+	// Method, Path and Host are Envoy's :method, :path, the query included, and
+	// :authority.
+	Method, Path, Host string
+	// Headers gives a header's lines; nil: there are none.
+	Headers Headers
+}
+
+// Headers returns every line of a header in its order; name is in lower case.
+type Headers interface{ Header(name string) []string }
+
+// Match is [Config.Select] for a request of which method and path are known.
+func (c *Config) Match(method, path string) *Rule {
+	return c.Select(Head{Method: method, Path: path})
+}
+
+// Select returns the rule of a request, nil where none covers it.
 //
-// The longest match wins: an exact path beats a prefix, a longer prefix a shorter
-// one, and of rules with one path the first in the file whose methods fit.
+// Rules for the request's host come first: those that name it, then those with
+// the longest "*." suffix of it, then those for every host. Among them an exact
+// path beats a template, a template with more fixed bytes one with fewer, any
+// template a regular expression, of which the first in the file counts, and these
+// a prefix, a longer one a shorter. Of rules with one path the first in the file
+// whose methods and headers fit.
+//
 // Methods in the file are compared without regard to case, and the default list
 // leaves out GET, HEAD, OPTIONS and TRACE only as they are written here: a
 // backend that takes "post" for POST is guarded, and "get" is too.
 //
 // A path that is not in normal form is read in every way in which something
 // behind the gateway might read it (see readings); a rule that one reading meets
-// guards the request. A rule with mode off excepts a request only where every
+// guards the request. Where readers that disagree about more than encoding lead
+// to two rules, none of them is right for both: the answer is [Ambiguous]. A rule
+// with mode off excepts a request only where every
 // reader agrees that it is meant: "/orders//ping" is not excepted by
 // "/orders/ping", since some see an order in it.
 //
-// It does not allocate where the path is in normal form.
-func (c *Config) Match(method, path string) *Rule {
-	path = cutQuery(path)
-	q := query{method: method}
-	if isNormal(path) {
-		r := c.index.find(q, path)
-		if r != nil && r.Mode == Off && r.Match.Exact != "" && len(path) > 1 && path[len(path)-1] == '/' {
-			q.enforcing = true // the slash at the end may count for some
-			r = c.index.find(q, path)
-		}
-		return r
+// It does not allocate where the path is in normal form and the host in lower
+// case.
+func (c *Config) Select(h Head) *Rule {
+	q := query{method: h.Method, headers: h.Headers}
+	path := cutQuery(h.Path)
+	if c.table.hosts == nil {
+		return c.table.any.match(q, path)
 	}
-	read, plain := readings(path)
-	q.enforcing = !plain
-	var off *Rule
-	for _, segments := range read {
-		switch r := c.index.findSegments(q, segments.resolved); {
-		case r == nil:
-		case r.Mode != Off:
+	host := hostname(h.Host)
+	if x := c.table.hosts[host]; x != nil {
+		if r := x.match(q, path); r != nil {
 			return r
-		case off == nil:
-			off = r
 		}
 	}
-	for _, segments := range read {
-		if segments.ambiguous {
-			if r := c.index.findWithin(q, segments.all); r != nil {
+	for rest := host; ; {
+		i := strings.IndexByte(rest, '.')
+		if i < 0 {
+			break
+		}
+		if x := c.table.hosts["*"+rest[i:]]; x != nil && i > 0 {
+			if r := x.match(q, path); r != nil {
 				return r
 			}
 		}
+		rest = rest[i+1:]
 	}
-	return off
+	return c.table.any.match(q, path)
 }
+
+// match is [Config.Select] among the rules of one index. path has no query.
+func (x *index) match(q query, path string) *Rule {
+	if isNormal(path) {
+		r := x.find(q, path)
+		if r != nil && r.Mode == Off && r.Match.Prefix == "" && len(path) > 1 && path[len(path)-1] == '/' {
+			q.enforcing = true // the slash at the end may count for some
+			r = x.find(q, path)
+		}
+		return r
+	}
+	read, plain := readings(path, x.wide)
+	q.enforcing = !plain
+	var off, met *Rule
+	for _, reading := range read {
+		switch r := x.find(q, "/"+strings.Join(reading.resolved, "/")); {
+		case r == nil || r == met:
+		case r.Mode == Off:
+			if off == nil {
+				off = r
+			}
+		case plain:
+			return r // of the common reading
+		case met != nil:
+			return Ambiguous
+		default:
+			met = r
+		}
+	}
+	if plain {
+		return off
+	}
+	for _, reading := range read {
+		if !reading.ambiguous && !x.wide {
+			continue
+		}
+		switch r := x.findWithin(q, reading); {
+		case r == nil || r == met:
+		case met != nil:
+			return Ambiguous
+		default:
+			met = r
+		}
+	}
+	return met
+}
+
+// Ambiguous is the answer for a path that leads readers to different rules. Its
+// requests are refused.
+var Ambiguous = &Rule{Name: "(ambiguous)", Mode: Enforce}
 
 // IsIssue reports whether the request asks for a key: a POST to issue.path, in
 // the normal form that a path has when it is percent-decoded once.
@@ -64,9 +129,15 @@ func (c *Config) IsIssue(method, path string) bool {
 	if isNormal(path) {
 		return trimSlash(path) == c.Issue.Path
 	}
-	read, _ := readings(path)
+	read, _ := readings(path, false)
 	return "/"+strings.Join(read[0].resolved, "/") == c.Issue.Path
 }
+
+// MatchesHost reports whether a rule asks for the request's host.
+func (c *Config) MatchesHost() bool { return c.table.hosts != nil }
+
+// TakesMethod reports whether the match is for a request of the method.
+func (m *Match) TakesMethod(method string) bool { return m.method(method) }
 
 func (m *Match) method(method string) bool {
 	if len(m.Methods) == 0 {
@@ -80,56 +151,47 @@ func (m *Match) method(method string) bool {
 	return false
 }
 
-// key is equal for two matches that select the same requests; empty: no path.
-func (m *Match) key() string {
-	if m.Exact == "" && m.Prefix == "" {
-		return ""
-	}
-	methods := slices.Sorted(slices.Values(m.Methods))
-	return strings.Join(append([]string{m.Exact, m.Prefix}, methods...), "\x00")
-}
-
-// index is the rules by the segments of their paths.
-type index struct {
-	children map[string]*index
-	exact    []*Rule
-	prefix   []*Rule
-}
-
-func newIndex(rules []*Rule) *index {
-	top := &index{}
-	for _, r := range rules {
-		at := top
-		for rest := r.Match.Exact + r.Match.Prefix; ; {
-			var segment string
-			if segment, rest = nextSegment(rest); segment == "" {
-				break
-			}
-			if at.children == nil {
-				at.children = make(map[string]*index)
-			}
-			if at.children[segment] == nil {
-				at.children[segment] = &index{}
-			}
-			at = at.children[segment]
-		}
-		if r.Match.Exact != "" {
-			at.exact = append(at.exact, r)
-		} else {
-			at.prefix = append(at.prefix, r)
+// headersFit reports whether the conditions on headers hold. A rule that guards
+// is met when one line is as said, one that excepts only when all are.
+func (m *Match) headersFit(h Headers, every bool) bool {
+	for i := range m.Headers {
+		if h == nil || !m.Headers[i].fits(h.Header(m.Headers[i].Name), every) {
+			return false
 		}
 	}
-	return top
+	return true
+}
+
+func (m *HeaderMatch) fits(lines []string, every bool) bool {
+	for _, l := range lines {
+		if m.holds(l) != every {
+			return !every
+		}
+	}
+	return every && len(lines) > 0
+}
+
+func (m *HeaderMatch) holds(line string) bool {
+	switch {
+	case m.Exact != "":
+		return line == m.Exact
+	case m.Prefix != "":
+		return strings.HasPrefix(line, m.Prefix)
+	case m.pattern != nil:
+		return m.pattern.matches(line)
+	}
+	return true
 }
 
 // query is what is looked for beside a path.
 type query struct {
 	method    string
+	headers   Headers
 	enforcing bool // rules with mode off do not count
 }
 
 func (q query) fits(r *Rule) bool {
-	return !(q.enforcing && r.Mode == Off) && r.Match.method(q.method)
+	return !(q.enforcing && r.Mode == Off) && r.Match.method(q.method) && r.Match.headersFit(q.headers, r.Mode == Off)
 }
 
 func (q query) first(rules []*Rule) *Rule {
@@ -139,78 +201,4 @@ func (q query) first(rules []*Rule) *Rule {
 		}
 	}
 	return nil
-}
-
-// find looks up a path in normal form.
-func (x *index) find(q query, path string) *Rule {
-	best := q.first(x.prefix)
-	for {
-		var segment string
-		if segment, path = nextSegment(path); segment == "" {
-			break
-		}
-		if x = x.children[segment]; x == nil {
-			return best
-		}
-		if r := q.first(x.prefix); r != nil {
-			best = r
-		}
-	}
-	if r := q.first(x.exact); r != nil {
-		return r
-	}
-	return best
-}
-
-// findSegments is find for a path that was taken apart.
-func (x *index) findSegments(q query, segments []string) *Rule {
-	best := q.first(x.prefix)
-	for _, segment := range segments {
-		if x = x.children[segment]; x == nil {
-			return best
-		}
-		if r := q.first(x.prefix); r != nil {
-			best = r
-		}
-	}
-	if r := q.first(x.exact); r != nil {
-		return r
-	}
-	return best
-}
-
-// findWithin returns the rule with the longest path whose segments
-// occur in the given ones in their order, whatever lies between. Whichever
-// segments a reader of ".." drops, what is left is among these. Its cost is one
-// look-up a segment and one visit a node of the index.
-func (x *index) findWithin(q query, segments []string) *Rule {
-	type step struct {
-		node  *index
-		depth int
-	}
-	var best *Rule
-	bestDepth := -1
-	// waiting holds the nodes that the next occurrence of a segment reaches.
-	waiting := make(map[string][]step)
-	reach := func(s step) {
-		for _, list := range [][]*Rule{s.node.exact, s.node.prefix} {
-			for _, r := range list {
-				if s.depth > bestDepth && q.fits(r) {
-					best, bestDepth = r, s.depth
-				}
-			}
-		}
-		for segment, child := range s.node.children {
-			waiting[segment] = append(waiting[segment], step{child, s.depth + 1})
-		}
-	}
-	reach(step{x, 0})
-	for _, segment := range segments {
-		reached := waiting[segment]
-		delete(waiting, segment)
-		for _, s := range reached {
-			reach(s)
-		}
-	}
-	return best
 }

@@ -78,6 +78,7 @@ func nextSegment(path string) (segment, rest string) {
 
 // reading is one way to read a path.
 type reading struct {
+	text     string
 	resolved []string // segments of the normal form
 	all      []string // the same before ".." was resolved, ".." left out
 	// ambiguous is set where a reader may be left with some of all that are not
@@ -98,8 +99,13 @@ type reading struct {
 // marked ambiguous, and then any choice of segments counts, as long as they keep
 // their order.
 //
-// plain is set where all of them differ in nothing but percent-encoding.
-func readings(path string) (out []reading, plain bool) {
+// plain is set where all of them differ in nothing but the percent-encoding of
+// characters that separate nothing.
+//
+// wide adds each of these texts with only its unreserved characters decoded, as
+// RFC 3986 section 6.2.2.2 has it: an encoded slash then stays within a segment,
+// which matters to templates and regular expressions.
+func readings(path string, wide bool) (out []reading, plain bool) {
 	texts := make([]string, 0, maxDecodings+1)
 	for text := path; len(texts) < maxDecodings; {
 		decoded := decode(text)
@@ -112,12 +118,20 @@ func readings(path string) (out []reading, plain bool) {
 	if texts[0] != path {
 		texts = append(texts, path)
 	}
+	if wide {
+		for _, text := range slices.Clone(texts) {
+			if text := string(appendUnreserved(nil, text)); !slices.Contains(texts, text) {
+				texts = append(texts, text)
+			}
+		}
+	}
 	cutters, hidden, plain := false, false, true
 	for _, text := range texts {
 		plain = plain && isPlain(text)
 		cutters = cutters || strings.ContainsAny(text, segmentEnds)
 		hidden = hidden || separators(text) > strings.Count(path, "/")
 	}
+	plain = plain && !hidden
 	out = make([]reading, 0, len(texts))
 	add := func(text string) {
 		r := read(text)
@@ -142,7 +156,7 @@ func separators(s string) int { return strings.Count(s, "/") + strings.Count(s, 
 // read takes one text apart. A "?", "#" or NUL in it ends its segment as ";"
 // does; the segments behind it count.
 func read(text string) reading {
-	r := reading{resolved: make([]string, 0, min(separators(text)+1, 64))}
+	r := reading{text: text, resolved: make([]string, 0, min(separators(text)+1, 64))}
 	for text != "" {
 		segment := text
 		if i := strings.IndexAny(text, `/\`); i >= 0 {

@@ -90,6 +90,9 @@ func (f *field) takesWords() string {
 		if f.min == f.max {
 			return fmt.Sprintf("%d only", f.min)
 		}
+		if f.alt != nil {
+			return "integer, " + f.bound() + "; or " + f.alt.takesWords()
+		}
 		return "integer, " + f.bound()
 	case kindDuration:
 		return "duration, " + f.bound()

@@ -29,7 +29,7 @@ func Parse(b []byte) (*Config, error) {
 	if len(c.err.Faults) > 0 {
 		return nil, &c.err
 	}
-	cfg.index = newIndex(cfg.Rules)
+	cfg.table = newTable(cfg.Rules)
 	return cfg, nil
 }
 
@@ -40,6 +40,8 @@ type parser struct {
 	top    *node
 	cfg    *Config
 	labels []string // of cfg.Rules
+	// patterns counts regular expressions.
+	patterns int
 }
 
 func (p *parser) build() *Config {
@@ -56,6 +58,7 @@ func (p *parser) build() *Config {
 		Envoy: Envoy{
 			AllowOnHeadersStopIteration: envoy.get("allow_on_headers_stop_iteration").boolOr(false),
 			BufferLimit:                 envoy.get("buffer_limit").valueOr(defaultBufferLimit),
+			RouteMetadata:               envoy.get("route_metadata").boolOr(false),
 		},
 	}
 	if issue := p.top.get("issue"); issue != nil {
@@ -85,7 +88,7 @@ func label(i int, n *node) string {
 // compareRules looks for rules that cannot live together.
 func (p *parser) compareRules() {
 	names := make(map[string]int)
-	matches := make(map[string]*Rule)
+	paths := make(map[string][]*Rule)
 	scopes := make(map[string]*Rule)
 	for i, r := range p.cfg.Rules {
 		p.rule = p.labels[i]
@@ -94,13 +97,7 @@ func (p *parser) compareRules() {
 		} else {
 			names[r.Name] = i
 		}
-		if key := r.Match.key(); key != "" {
-			if first := matches[key]; first != nil {
-				p.add("match", nil, "is the match of rule %q too; this rule would never be met", first.Name)
-			} else {
-				matches[key] = r
-			}
-		}
+		p.compareMatch(r, paths)
 		if r.Mode == Off || r.Scope == "" {
 			continue
 		}
@@ -108,7 +105,7 @@ func (p *parser) compareRules() {
 		switch {
 		case first == nil:
 			scopes[r.Scope] = r
-		case first.Principal.Kind != r.Principal.Kind && first.Principal.Kind != 0 && r.Principal.Kind != 0:
+		case !first.Principal.meets(&r.Principal):
 			p.add("scope", nil, "is shared with rule %q, whose principal is of another kind: their keys would never meet", first.Name)
 		case first.Key.Issued != r.Key.Issued:
 			p.add("scope", nil, "is shared with rule %q, whose key.issued is another: one key would be both", first.Name)

@@ -45,7 +45,7 @@ type coreStream struct {
 
 func (s *coreStream) begin(end bool) {
 	w := s.w
-	rule := w.w.Match(s.req.Method, s.req.Path)
+	rule := w.w.Select(s.req.Method, s.req.Path, s)
 	if rule != nil || w.w.MatchIssue(s.req.Method, s.req.Path) {
 		s.core = w.w.Open(s.id, rule, s.req.Method, s.req.Path)
 		w.byCore[s.core] = s

@@ -101,6 +101,8 @@ var misses = map[rules.Miss]string{
 	rules.MissLonger:   "another rule has a longer path, or the same and stands before it",
 	rules.MissMethod:   "does not name the method",
 	rules.MissSpelling: "mode off excepts a path only where every reader reads it alike",
+	rules.MissHost:     "is for another host",
+	rules.MissHeader:   "asks for a header that is not there, or is another",
 }
 
 // situations has for each situation its word in JSON and its sentence.
@@ -120,7 +122,7 @@ var situations = map[filter.Situation][2]string{
 func describe(cfg *rules.Config, p *probe, x *filter.Explanation) *explained {
 	e := &explained{Method: p.method, Path: p.path, ReadAs: rules.NormalPaths(p.path)}
 	e.Verdict, e.verdict = verdicts[x.Verdict][0], verdicts[x.Verdict][1]
-	for _, n := range cfg.NearMisses(p.method, p.path) {
+	for _, n := range cfg.NearMisses(rules.Head{Method: p.method, Path: p.path, Host: p.target, Headers: p.view()}) {
 		e.Near = append(e.Near, nearRule{n.Rule.Name, matchText(&n.Rule.Match), misses[n.Miss]})
 	}
 	if r := x.Reply; r != nil {
@@ -141,7 +143,7 @@ func describe(cfg *rules.Config, p *probe, x *filter.Explanation) *explained {
 	}
 	e.Policy = policyOf(r)
 	if x.Principal.Kind != 0 {
-		e.Principal = &explainedOrigin{principalSource(&r.Principal), x.Principal.Value}
+		e.Principal = &explainedOrigin{principalSource(&r.Principal, x.Principal.Kind, x.Principal.Issuer), x.Principal.Value}
 	}
 	if x.KeySource >= 0 {
 		e.Key = &explainedOrigin{keySourceText(r.Key.From[x.KeySource]), x.Key}
@@ -169,14 +171,43 @@ func matchText(m *rules.Match) string {
 	if len(m.Methods) > 0 {
 		methods = strings.Join(m.Methods, ", ")
 	}
-	if m.Exact != "" {
-		return methods + ", exact " + m.Exact
+	for _, path := range [][2]string{{"exact", m.Exact}, {"prefix", m.Prefix}, {"template", m.Template}, {"regexp", m.Regexp}} {
+		if path[1] != "" {
+			methods += ", " + path[0] + " " + path[1]
+		}
 	}
-	return methods + ", prefix " + m.Prefix
+	if len(m.Hosts) > 0 {
+		methods += ", host " + strings.Join(m.Hosts, " or ")
+	}
+	for _, h := range m.Headers {
+		methods += ", header " + h.Name
+		for _, how := range [][2]string{{"", h.Exact}, {"prefix ", h.Prefix}, {"regexp ", h.Regexp}} {
+			if how[1] != "" {
+				methods += ": " + how[0] + how[1]
+			}
+		}
+	}
+	return methods
 }
 
-func principalSource(p *rules.Principal) string {
+// principalSource names the source that a principal of that kind and issuer came
+// from.
+func principalSource(p *rules.Principal, kind rules.PrincipalKind, issuer string) string {
+	for _, o := range append([]rules.Principal{*p}, p.Or...) {
+		if o.Kind == kind && (kind != rules.PrincipalJWT || o.Issuer == issuer) && (kind != rules.PrincipalHeader || o.Header == issuer) {
+			p = &o
+			break
+		}
+	}
 	switch p.Kind {
+	case rules.PrincipalURISAN:
+		return "peer_certificate uri_san"
+	case rules.PrincipalDNSSAN:
+		return "peer_certificate dns_san"
+	case rules.PrincipalSubject:
+		return "peer_certificate subject"
+	case rules.PrincipalDigest:
+		return "peer_certificate sha256"
 	case rules.PrincipalHeader:
 		return "header " + p.Header
 	case rules.PrincipalJWT:
@@ -188,8 +219,25 @@ func principalSource(p *rules.Principal) string {
 }
 
 func keySourceText(s rules.KeySource) string {
-	if s.Header != "" {
+	switch {
+	case s.Header != "":
 		return "header " + s.Header
+	case s.Form != "":
+		return "form " + s.Form
+	case s.Query != "":
+		return "query " + s.Query
+	case s.Cookie != "":
+		return "cookie " + s.Cookie
+	case s.Segment > 0:
+		return fmt.Sprintf("path segment %d", s.Segment)
+	case s.Claim != "":
+		return "jwt_claim " + s.Claim + " of " + s.Issuer
+	case len(s.All) > 0:
+		var parts []string
+		for _, p := range s.All {
+			parts = append(parts, keySourceText(p))
+		}
+		return strings.Join(parts, ", ")
 	}
 	return "json " + strings.Join(s.JSON, " ")
 }
@@ -219,7 +267,8 @@ func partsOf(fp []byte, r *rules.Rule, body []byte) (parts []part) {
 
 var (
 	recoveries   = map[rules.RecoveryAction]string{rules.Hold: "hold", rules.Probe: "probe", rules.Reacquire: "reacquire"}
-	unavailables = map[rules.Unavailable]string{rules.UnavailableReject: "reject", rules.UnavailableForward: "forward"}
+	unavailables = map[rules.Unavailable]string{rules.UnavailableReject: "reject", rules.UnavailableForward: "forward",
+		rules.UnavailableLocal: "local"}
 )
 
 func policyOf(r *rules.Rule) *explainedPolicy {

@@ -16,6 +16,8 @@ type probe struct {
 	lines  [][2]string
 	body   []byte
 	claims map[string]string
+	// What Envoy would know beside that, by the attribute's path.
+	attributes map[string]string
 
 	target  string // authority of an absolute URL
 	hasBody bool
@@ -27,6 +29,8 @@ func (p *probe) flags(f *flag.FlagSet) {
 	f.Func("d", "`body`; @FILE reads it and drops line breaks, as curl does", func(s string) error { return p.addBody(s, true) })
 	f.Func("data-binary", "`body`; @FILE reads it as it is", func(s string) error { return p.addBody(s, false) })
 	f.Func("claim", "`NAME=VALUE`: a claim of the token that jwt_authn has verified; repeatable", p.addClaim)
+	f.Func("certificate", "`MEMBER=VALUE`: uri_san, dns_san, subject or sha256 of the client's verified certificate; repeatable", p.addCertificate)
+	f.Func("route", "`NAME=VALUE`: rule or mode in the metadata of Envoy's route; repeatable", p.addRoute)
 }
 
 // addHeader takes a line as curl does: "name:" is not sent, "name;" is sent
@@ -78,6 +82,38 @@ func (p *probe) addClaim(s string) error {
 	}
 	p.claims[name] = value
 	return nil
+}
+
+// certificates has for each member of a certificate Envoy's attribute.
+var certificates = map[string]string{
+	"uri_san": "uri_san_peer_certificate", "dns_san": "dns_san_peer_certificate",
+	"subject": "subject_peer_certificate", "sha256": "sha256_peer_certificate_digest",
+}
+
+func (p *probe) addCertificate(s string) error {
+	name, value, ok := strings.Cut(s, "=")
+	if !ok || certificates[name] == "" {
+		return errors.New("must be uri_san, dns_san, subject or sha256, and =VALUE")
+	}
+	p.know(value, "connection", certificates[name])
+	p.know("\x01", "connection", "mtls")
+	return nil
+}
+
+func (p *probe) addRoute(s string) error {
+	name, value, ok := strings.Cut(s, "=")
+	if !ok || name != "rule" && name != "mode" {
+		return errors.New("must be rule=NAME or mode=off")
+	}
+	p.know(value, "xds", "route_metadata", "filter_metadata", "oncewall", name)
+	return nil
+}
+
+func (p *probe) know(value string, path ...string) {
+	if p.attributes == nil {
+		p.attributes = map[string]string{}
+	}
+	p.attributes[strings.Join(path, ".")] = value
 }
 
 // finish adds what the URL and curl's defaults say.
@@ -145,6 +181,9 @@ func (v probeView) Header(name string) (lines []string) {
 const claimDepth = 4
 
 func (v probeView) Property(path ...string) (string, bool) {
+	if value, ok := v.p.attributes[strings.Join(path, ".")]; ok {
+		return value, true
+	}
 	if len(path) <= claimDepth || path[0] != "metadata" {
 		return "", false
 	}

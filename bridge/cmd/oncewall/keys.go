@@ -25,7 +25,8 @@ const keysUsage = `usage: oncewall keys COMMAND [FLAGS]
 RECORD is --name HEX, as list shows it, or the parts that it is made of:
   --namespace NS --scope SCOPE --principal KIND:ISSUER:VALUE --key-file FILE [--issued]
 where FILE holds the key ("-" is standard input): a key on the command line would
-show in the process list. KIND is header, jwt, const, anonymous or api.
+show in the process list. KIND is header, jwt, const, anonymous, uri_san,
+dns_san, subject, sha256 or api.
 
 ACTION is complete (--status N [--body-file FILE]), executed (--status N), release
 or extend (--by DURATION). A record whose fence is not N any more is left alone.
