@@ -37,11 +37,11 @@ func (s *stepper) claimInRedis(t *world, i int) {
 	case v.answer == created && c.Wait:
 		t.grantOf(i, v)
 		q.duty, q.proposed = waitReplica, v.fence
-		s.add(t, s.grantTold(v), "bridge: claim of o%d, redis grants f%d, WAIT is next", me, v.fence)
+		s.add(t, s.grantedInRedis(i, v), "bridge: claim of o%d, redis grants f%d, WAIT is next", me, v.fence)
 	case v.answer == created:
 		t.grantOf(i, v)
 		t.answer(i, v)
-		s.add(t, s.grantTold(v), "bridge: claim of o%d: created f%d", me, v.fence)
+		s.add(t, s.grantedInRedis(i, v), "bridge: claim of o%d: created f%d", me, v.fence)
 	case c.Ledger && c.rule(confirmRefusal) && v.answer != replayed && v.answer != staleClaim:
 		q.duty, q.proposed = confirm, 0
 		s.add(t, nil, "bridge: claim of o%d, redis says %s, the ledger is asked", me, v.answer)
@@ -69,6 +69,12 @@ func (w *world) grantOf(i int, v verdict) {
 // grantTold checks a new grant by the authority.
 func (s *stepper) grantTold(v verdict) *promise {
 	return when(v.answer == created && v.kind > 0 && s.from.told > 0 && !s.from.forgotten, grantedTold)
+}
+
+// grantedInRedis checks a new grant by Redis alone.
+func (s *stepper) grantedInRedis(i int, v verdict) *promise {
+	gone := s.from.gone>>(i+1)&1 == 1
+	return first(s.grantTold(v), when(v.kind > 0 && gone && !s.from.forgotten, grantedGone))
 }
 
 // bridgeGoesOn: the next step of a bridge that has not answered i's claim yet.

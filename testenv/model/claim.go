@@ -51,12 +51,12 @@ func (c *Config) claim(r *record, me uint8, clock *uint8, at place) verdict {
 		}
 		return c.take(r, me, clock, at, granted)
 	case issued:
-		if r.owner == me && c.rule(issuedReleaser) {
+		if r.owner == me && c.rule(issuedReleaser) || r.hasLeft(me) {
 			return verdict{answer: staleClaim}
 		}
 		return c.take(r, me, clock, at, granted)
 	case released:
-		if r.owner == me {
+		if r.owner == me || r.hasLeft(me) {
 			return verdict{answer: staleClaim}
 		}
 		if c.Issued && !at.ledger && c.rule(issuedReleasedLost) && !asks {
@@ -99,6 +99,9 @@ func (c *Config) claimUnresolved(r *record, me uint8, clock *uint8, at place) ve
 		r.seal(r.fence)
 		return verdict{answer: notKept, result: r.result}
 	case c.Recovery == reacquire && (c.Attempts == 0 || r.attempts < c.Attempts) && !r.held:
+		if r.hasLeft(me) {
+			return verdict{answer: staleClaim}
+		}
 		return c.take(r, me, clock, at, reacquired)
 	}
 	return verdict{answer: outcomeUnknown}
@@ -125,7 +128,7 @@ func (c *Config) take(r *record, me uint8, clock *uint8, at place, kind uint8) v
 	}
 	*r = record{
 		state: processing, owner: me, fence: fence, indexed: true,
-		maybe: over && c.rule(maybeKeeps), attempts: attempts,
+		maybe: over && c.rule(maybeKeeps), attempts: attempts, leavers: c.leftBehind(*r),
 	}
 	return verdict{answer: created, kind: kind, fence: fence}
 }

@@ -87,6 +87,7 @@ const (
 	executedIsFinal              // EXECUTED is never granted again
 	executedHasOwner             // only the owner completes EXECUTED
 	attemptBack                  // a release gives its attempt back
+	leaversKept                  // a release that frees nothing is remembered, and so is a marker that a grant replaces
 	indexHeals                   // a touch puts an unresolved record back into the index
 
 	// In the gateway.

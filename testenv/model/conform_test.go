@@ -118,6 +118,13 @@ func (s *conformance) concrete(r record) table.Record {
 		Owner: owner(r.owner), Fence: uint64(r.fence), Left: 100 * us,
 		Policy: *s.policy(), HasPolicy: r.state != released,
 	}
+	n := 0
+	for o := uint8(1); o <= maxRequests; o++ {
+		if r.hasLeft(o) {
+			out.Leavers[n] = table.Leaver{Owner: owner(o), Until: s.now + us}
+			n++
+		}
+	}
 	if !out.HasPolicy {
 		out.Policy = wire.Policy{}
 	}
@@ -190,6 +197,11 @@ func (s *conformance) abstract(r table.Record) record {
 	}
 	if s.c.Attempts > 0 && !r.Held {
 		out.attempts = uint8(r.Attempts)
+	}
+	for _, l := range r.Leavers {
+		if l.Owner != "" {
+			out.leavers |= 1 << number(l.Owner)
+		}
 	}
 	if r.Past(s.now) {
 		out.state = tombstone

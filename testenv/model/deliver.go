@@ -19,6 +19,7 @@ func (s *stepper) wordArrives(i int) {
 		var p *promise
 		if !c.Ledger {
 			p = t.freed(w.redis, t.redis)
+			t.left(me, q.late)
 		}
 		s.add(&t, p, "a copy of %s of o%d arrives", q.late, me)
 	}
@@ -30,6 +31,7 @@ func (s *stepper) wordToRedis(i int) {
 	t := *w
 	heard := c.apply(&t.redis, c.say(q, me, q.out))
 	p := t.freed(w.redis, t.redis)
+	t.left(me, q.out)
 	if q.out == complete {
 		t.hear(me)
 		p = first(when(!heard && !w.redis.final() && w.redis.fence < q.fence, thrownAway), p)

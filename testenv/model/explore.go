@@ -7,7 +7,7 @@ import (
 )
 
 // DefaultMax is the bound on states of one run under which expectations hold.
-const DefaultMax = 900_000
+const DefaultMax = 1_300_000
 
 // A Finding is a promise that some reachable state breaks.
 type Finding struct {

@@ -24,6 +24,7 @@ var (
 	grantedTold     = &promise{"I8", "granted after the store had been told, and had not lost, that it has run"}
 	unusedRefused   = &promise{"I9", "an issued key that nobody used is refused"}
 	tooManyGrants   = &promise{"I10", "forwarded more often than max_attempts"}
+	grantedGone     = &promise{"I11", "granted to an owner after the store had been told, and had not lost, that it has released"}
 	againSeen       = &promise{"nS", "forwarded again after a client saw an unmarked answer"}
 	againMarked     = &promise{"nM", "forwarded again after a client saw a marked answer"}
 	seenThenWait    = &promise{"nU", "a client saw an unmarked answer, the retry is told in-flight or outcome-unknown"}

@@ -89,7 +89,7 @@ func (s *stepper) verdict(t *world, r *record, inLedger bool) (applied bool, p *
 	case r.noted != 0:
 		r.seal(r.fence)
 	case inLedger && s.c.rule(marker):
-		*r = record{state: released, owner: r.owner, fence: r.fence}
+		*r = record{state: released, owner: r.owner, fence: r.fence, leavers: r.leavers}
 	default:
 		s.c.free(r, r.owner)
 	}

@@ -34,6 +34,7 @@ type record struct {
 	held                 bool  // only a final word or the operator ends it
 	noted                uint8 // an earlier owner that is known to have run
 	attempts             uint8 // counted only where max_attempts is set
+	leavers              uint8 // a bit for each owner that released and that nothing else remembers
 }
 
 func (r *record) final() bool {
@@ -46,6 +47,23 @@ func (r *record) unresolved() bool { return r.state == processing || r.state == 
 func (r *record) seal(fence uint8) {
 	*r = record{state: executed, owner: r.noted, fence: fence, result: r.noted, over: true}
 }
+
+// leave remembers that owner has released.
+func (c *Config) leave(r *record, owner uint8) {
+	if c.rule(leaversKept) && owner != 0 {
+		r.leavers |= 1 << owner
+	}
+}
+
+// leftBehind are the leavers of r once another owner follows.
+func (c *Config) leftBehind(r record) uint8 {
+	if r.state == released || r.state == issued {
+		c.leave(&r, r.owner)
+	}
+	return r.leavers
+}
+
+func (r *record) hasLeft(owner uint8) bool { return r.leavers>>owner&1 == 1 }
 
 // copied is r as Redis takes it over from the ledger: a free row of an issued key
 // is ISSUED there, since RELEASED would never be granted.
@@ -66,7 +84,7 @@ func (r record) String() string {
 		on   bool
 		name string
 	}{
-		{r.over, "over"}, {r.unresolved() && !r.indexed, "not indexed"}, {r.maybe, "maybe"}, {r.held, "held"},
+		{r.leavers != 0, "leavers"}, {r.over, "over"}, {r.unresolved() && !r.indexed, "not indexed"}, {r.maybe, "maybe"}, {r.held, "held"},
 	} {
 		if flag.on {
 			b.WriteString(" " + flag.name)

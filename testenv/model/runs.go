@@ -35,6 +35,7 @@ func (l *runList) add(name string, r recovery, m mode, changes ...func(*Config))
 //	F  unavailable: forward
 //	G  lives end
 //	T  issued keys, every rule on
+//	U  released owners: forgotten by a record that is another's, or not
 func Runs() []Config {
 	var l runList
 	for _, r := range everyRecovery {
@@ -49,6 +50,9 @@ func Runs() []Config {
 	for _, r := range everyRecovery {
 		l.issuedHeld(r, before, "before")
 		l.issuedHeld(r, after, "after")
+	}
+	for _, r := range everyRecovery {
+		l.leavers(r)
 	}
 	return l
 }
@@ -157,6 +161,19 @@ func (l *runList) issuedHeld(r recovery, m mode, name string) {
 	l.add(n+" failover+crash, WAIT", r, m, issuedKeyHeld, failover, withWait, crash)
 	l.add(n+" failover, no durability", r, m, issuedKeyHeld, failover)
 	l.add(n+" flush+crash", r, m, issuedKeyHeld, flush, crash)
+}
+
+func (l *runList) leavers(r recovery) {
+	for _, key := range []struct {
+		name   string
+		change func(*Config)
+	}{{"client", claimOnce}, {"issued", issuedKeyHeld}} {
+		n := "/" + key.name + "/" + r.String()
+		l.add("U released owners remembered"+n, r, before, key.change, claimTwice)
+		l.add("U released owners forgotten"+n, r, before, key.change, claimTwice, without(leaversKept))
+	}
+	l.add("U released owners remembered/client/"+r.String()+" crash 3req", r, before, crash, threeRequest)
+	l.add("U released owners forgotten/client/"+r.String()+" crash 3req", r, before, crash, threeRequest, without(leaversKept))
 }
 
 func (l *runList) renewals(r recovery) {

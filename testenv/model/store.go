@@ -93,6 +93,7 @@ func (s *stepper) storesFail() {
 // lose adds a step on which Redis lost data, and one on which its clock is behind
 // as well.
 func (s *stepper) lose(t *world, what string) {
+	t.gone = 0
 	if !s.c.Ledger {
 		t.told = 0
 	}

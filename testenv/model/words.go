@@ -82,7 +82,10 @@ func (c *Config) applyUnknown(r *record, w word) bool {
 	live := r.state == processing && r.holds(w)
 	to := record{
 		state: unknown, owner: w.owner, fence: max(r.fence, w.fence), indexed: true,
-		over: live && r.over, attempts: c.attemptsOfUnknown(r, w),
+		over: live && r.over, attempts: c.attemptsOfUnknown(r, w), leavers: r.leavers,
+	}
+	if r.owner != w.owner {
+		to.leavers = c.leftBehind(*r)
 	}
 	if !live && c.Issued && !c.Ledger && c.rule(issuedHeld) {
 		to.held, to.attempts = true, 0
@@ -116,6 +119,10 @@ func (c *Config) applyRelease(r *record, w word) {
 		return
 	}
 	if r.state != processing || r.owner != w.owner || w.fence != 0 && w.fence != r.fence {
+		free := r.state == released || r.state == issued
+		if !r.final() && r.state != absent && !(free && r.owner == w.owner) {
+			c.leave(r, w.owner)
+		}
 		return
 	}
 	switch {
@@ -128,7 +135,9 @@ func (c *Config) applyRelease(r *record, w word) {
 		}
 		*r = record{
 			state: unknown, owner: w.owner, fence: r.fence, over: true, indexed: true, maybe: true, attempts: attempts,
+			leavers: r.leavers,
 		}
+		c.leave(r, w.owner)
 	default:
 		c.free(r, w.owner)
 	}
@@ -138,9 +147,9 @@ func (c *Config) applyRelease(r *record, w word) {
 func (c *Config) free(r *record, owner uint8) {
 	switch {
 	case c.Issued && c.rule(issuedAgain):
-		*r = record{state: issued, owner: owner, fence: r.fence}
+		*r = record{state: issued, owner: owner, fence: r.fence, leavers: r.leavers}
 	case c.rule(marker):
-		*r = record{state: released, owner: owner, fence: r.fence}
+		*r = record{state: released, owner: owner, fence: r.fence, leavers: r.leavers}
 	default:
 		*r = record{}
 	}

@@ -110,6 +110,7 @@ type world struct {
 	seen       uint8 // whose answer a client saw unmarked
 	seenMarked uint8
 	told       uint8 // whose success the authority has been told of and not lost
+	gone       uint8 // a bit for each owner of whose release Redis has been told and not lost
 	forgotten  bool  // the key's life is over: all promises end
 }
 
@@ -135,6 +136,12 @@ func (w *world) normal() {
 		}
 		if q.phase >= forwarded && q.phase != gaveUp {
 			q.after, q.afterSeen, q.outlived = 0, false, false
+		}
+		if q.claims == 0 && q.duty == noDuty && (q.dead || q.phase != waiting && q.phase != idle) {
+			// It claims nothing any more: nothing asks whether it has left.
+			for _, left := range [...]*uint8{&w.redis.leavers, &w.replica.leavers, &w.ledger.leavers, &w.gone} {
+				*left &^= 1 << (i + 1)
+			}
 		}
 	}
 }
@@ -162,6 +169,13 @@ func (w *world) anyRan() bool {
 func (w *world) hear(me uint8) {
 	if w.told == 0 && w.req[me-1].effect != refused {
 		w.told = me
+	}
+}
+
+// left is told whenever Redis is told of a release.
+func (w *world) left(me uint8, m message) {
+	if m == release {
+		w.gone |= 1 << me
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 func main() {
 	only := flag.String("only", "", "run what contains this in its `name`")
 	limit := flag.Int("max", model.DefaultMax, "stop a run at this many `states`")
-	jobs := flag.Int("j", 2, "this many `runs` at a time, each up to some 300 MB")
+	jobs := flag.Int("j", 2, "this many `runs` at a time, each up to some 450 MB")
 	verbose := flag.Bool("v", false, "print the traces")
 	list := flag.Bool("list", false, "print the names of the runs and end")
 	record := flag.String("record", "", "write what is found to this `file`, as golden.txt")
