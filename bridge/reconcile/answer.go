@@ -36,12 +36,12 @@ type answer struct {
 
 // answerJSON is the form of an answer; see docs/backend.md.
 type answerJSON struct {
-	Outcome     string      `json:"outcome"`
-	RefusedUpTo *uint64     `json:"refused_up_to"`
-	Status      *int        `json:"status"`
-	Headers     [][2]string `json:"headers"`
-	Body        *string     `json:"body"`
-	BodyBase64  *string     `json:"body_base64"`
+	Outcome     string     `json:"outcome"`
+	RefusedUpTo *uint64    `json:"refused_up_to"`
+	Status      *int       `json:"status"`
+	Headers     [][]string `json:"headers"`
+	Body        *string    `json:"body"`
+	BodyBase64  *string    `json:"body_base64"`
 }
 
 // parseAnswer reads an answer strictly: what is not understood whole is no
@@ -106,6 +106,9 @@ func (in *answerJSON) result() (a answer, err error) {
 		return answer{}, fmt.Errorf("headers: %d lines: must be at most %d", len(in.Headers), wire.MaxHeaderLines)
 	}
 	for _, h := range in.Headers {
+		if len(h) != 2 {
+			return answer{}, errors.New("headers: a line that is no pair of name and value")
+		}
 		name, value := strings.ToLower(h[0]), strings.Trim(h[1], " \t")
 		if !validName(name) || !validValue(value) {
 			return answer{}, errors.New("headers: a line that HTTP does not allow")
