@@ -4,7 +4,7 @@
 // # What runs
 //
 // Every request to a path other than the shop's own (/executions, /guards,
-// /sale, /healthz) is an execution. The shop counts it, reads its body, waits
+// /sale, /outcome, /healthz) is an execution. The shop counts it, reads its body, waits
 // for x-shop-delay, applies its effect to an SQL database and answers 201 with
 // a JSON body that no other execution shares. Any method and any path is
 // accepted, so that a path spelled oddly is counted rather than lost. A GET
@@ -44,6 +44,14 @@
 //     key. A stale owner answers 409 with Idempotency-Outcome: not-executed.
 //
 // A request without a key passes the first, one without a fence the third.
+//
+// # The probe
+//
+// GET /outcome?route=/payments&principal=P&key=K&fence=F tells a gateway what
+// became of a key, in the form of docs/backend.md: "final" with the answer of
+// the execution that had the effect; otherwise, with the guards unique and fence
+// on, it raises the key's fence in the transaction that looks, and promises
+// "not-executed" up to F. With one of them off it can only say what it sees.
 //
 // # The flash sale
 //

@@ -66,6 +66,7 @@ func (s *Shop) execute(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), status)
 		return
 	}
+	s.keep(q, out)
 	s.log.finished(q.execution, out.effect)
 	if k.fault == closeAfter || k.fault == rst {
 		s.abort(r, k.fault)

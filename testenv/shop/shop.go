@@ -34,6 +34,7 @@ type Shop struct {
 	guards  atomic.Uint32
 	log     *log
 	db      *database
+	answers answers
 	server  *http.Server
 	stopped context.Context // ends delays and upgraded connections
 	stop    context.CancelFunc
@@ -80,6 +81,8 @@ func (s *Shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.serveGuards(w, r)
 	case "/sale":
 		s.serveSale(w, r)
+	case "/outcome":
+		s.serveOutcome(w, r)
 	case "/healthz":
 		w.WriteHeader(http.StatusOK)
 	default:
