@@ -38,7 +38,14 @@ const (
 	MetricPanic
 	MetricInvalidRecord
 	MetricOverQuota
+	MetricWaited
+	MetricPoll
+	MetricPollFailed
+	MetricTooManyWaiting
 	MetricBreakerOpened
+	MetricLocalClaimed
+	MetricLocalRefused
+	MetricLocalFull
 	metricCount
 )
 
@@ -77,7 +84,14 @@ var metricNames = [metricCount]string{
 	"idempotency.panic",
 	"idempotency.invalid_record",
 	"idempotency.over_quota",
+	"idempotency.waited",
+	"idempotency.polls",
+	"idempotency.poll_failed",
+	"idempotency.too_many_waiting",
 	"idempotency.breaker_opened",
+	"idempotency.local_claimed",
+	"idempotency.local_refused",
+	"idempotency.local_full",
 }
 
 // Metrics returns the names of the counters, indexed by [Metric].

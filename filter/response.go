@@ -56,7 +56,7 @@ func (s *Stream) ResponseHeaders(now int64, r Response, end bool) Action {
 	switch word.outcome(s.rule.outcome(r.Status())) {
 	case rules.OutcomeRelease:
 		if s.unprotected {
-			return s.passMarked()
+			return s.notExecuted()
 		}
 		return s.hold(now, s.operation(wire.Release))
 	case rules.OutcomeUnknown:
@@ -79,9 +79,17 @@ func (s *Stream) madeByEnvoy(now int64, t Trail) Action {
 		}
 	}
 	if s.unprotected && k == wire.Release {
-		return s.passMarked()
+		return s.notExecuted()
 	}
 	return s.hold(now, s.operation(k))
+}
+
+// notExecuted ends an unprotected request that did not run. The store had no
+// claim of it: only the local table has to forget it.
+func (s *Stream) notExecuted() Action {
+	op := s.operation(wire.Release)
+	s.localSettled(&op)
+	return s.passMarked()
 }
 
 func (s *Stream) passMarked() Action {

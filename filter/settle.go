@@ -26,6 +26,7 @@ const (
 // One operation per owner is under way or waiting, the latest: a complete takes
 // the place of a pending executed, and its acknowledgement settles both.
 func (w *Worker) settle(now int64, s *Stream, op wire.Operation, wait bool) {
+	s.localSettled(&op)
 	t := &task{op: op, rule: s.rule, settles: true, deadline: now + int64(w.cfg.Bridge.Timeout)}
 	if wait {
 		t.stream = s
@@ -82,6 +83,9 @@ func (w *Worker) acknowledged(now int64, t *task, r *wire.Result) {
 	}
 	if r.Code == wire.OK && !t.dropped {
 		w.remember(now, t, r)
+	}
+	if !t.dropped {
+		w.localTold(t)
 	}
 	stream := t.stream
 	t.stream = nil

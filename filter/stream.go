@@ -48,6 +48,7 @@ type Stream struct {
 	fingerprint []byte
 	headers     [wire.DigestBytes]byte // of the headers that the fingerprint includes
 	pending     *pendingKey            // of key sources from one in the body on
+	lookup      *Rule                  // whose keys a request asks about
 	candidates  []candidate            // rules for which a key may be issued
 	content     content
 	body        []byte // request body read so far
@@ -59,13 +60,19 @@ type Stream struct {
 	lease       int64 // end of the lease as the filter trusts it
 	renewAt     int64
 	waitUntil   int64
-	retryAt     int64
-	backoff     time.Duration
+	patience    time.Duration // how long it waits for a concurrent request
+	prefers     bool          // patience is the client's word
 	waiting     bool
-	grpc        bool // a gRPC request: Envoy would turn a replay into trailers
-	fetches     int  // times that the result of a finished key was asked for
-	alive       bool // in the worker's list of live streams
+	told        bool       // a concurrent request was seen; lease is that one's until a grant
+	lost        bool       // its latest claim got no answer
+	unsure      bool       // the effect of a try of its claims is not known
+	group       *waitGroup // that it waits in
+	leads       *waitGroup // that it claims for
+	grpc        bool       // a gRPC request: Envoy would turn a replay into trailers
+	fetches     int        // times that the result of a finished key was asked for
+	alive       bool       // in the worker's list of live streams
 	unprotected bool
+	local       bool  // claimed in the table that the workers share
 	settling    *task // the latest settling operation
 
 	response responseState
@@ -128,6 +135,7 @@ func (s *Stream) RequestHeaders(now int64, r Request, end bool) Action {
 		s.state = statePassing
 		return Continue
 	}
+	s.readPreference(r)
 	s.fingerprint = s.w.headerFingerprint(s.method, s.path)
 	if names := s.rule.Fingerprint.Headers; len(names) > 0 {
 		s.headers = headersDigest(names, r)
@@ -234,10 +242,11 @@ func (s *Stream) requestComplete(now int64, paused Action) Action {
 		s.answerFinished(now, e)
 		return discardOf(paused)
 	}
-	s.owner = s.w.nextOwner()
-	if s.rule.InFlight.Action == rules.Wait {
-		s.waitUntil = now + int64(s.rule.InFlight.MaxWait)
+	if s.localKnown() {
+		return discardOf(paused)
 	}
+	s.owner = s.w.nextOwner()
+	s.waitUntil = now + int64(s.patience)
 	s.state = stateClaiming
 	s.claim(now)
 	return paused
@@ -273,6 +282,7 @@ func (s *Stream) claimAnswered(now int64, r *wire.Result, sent int64) {
 	if s.state != stateClaiming {
 		return // the stream ended; its release is on its way
 	}
+	defer s.led(now)
 	switch r.Code {
 	case wire.Created:
 		s.granted(now, r, sent)
@@ -283,13 +293,9 @@ func (s *Stream) claimAnswered(now int64, r *wire.Result, sent int64) {
 		}
 		s.finished(now, r, sent)
 	case wire.InFlight:
-		if now < s.waitUntil {
-			s.waitToClaim(now, r)
-			return
-		}
-		s.reply(problemInFlight, extra{retryAfterMS: max(r.RetryAfterMS, 1)})
+		s.inFlight(now, r)
 	case wire.OutcomeUnknown:
-		s.reply(problemOutcomeUnknown, extra{retryAfterMS: r.RetryAfterMS})
+		s.reply(problemOutcomeUnknown, s.w.untilLease(now, r.RetryAfterMS))
 	case wire.KeyReused:
 		s.reply(problemKeyReused, extra{parts: r.Differs})
 	case wire.KeyExpired:
@@ -358,17 +364,26 @@ func (s *Stream) unavailable(now int64, t *task) {
 	if t.op.Kind == wire.Renew || s.state != stateClaiming {
 		return
 	}
+	defer s.led(now)
 	if s.rule == nil || s.fetches > 0 {
 		s.reply(problemUnavailable, extra{retryAfterMS: 1000})
 		return
 	}
-	s.away(now, t.sent)
+	if !s.stay(now) {
+		s.away(now, t.sent)
+	}
 }
 
 // away does what the rule says of a claim that the store did not grant or
 // refuse. asked says that the store may have seen the claim.
 func (s *Stream) away(now int64, asked bool) {
-	if s.rule.Unavailable == rules.UnavailableForward {
+	switch s.rule.Unavailable {
+	case rules.UnavailableLocal:
+		if !s.claimLocally() {
+			return
+		}
+		fallthrough
+	case rules.UnavailableForward:
 		s.unprotected = true
 		s.w.count(MetricUnprotected)
 		s.emit(SetRequestHeader, HeaderStatus, string(CodeUnprotected))
@@ -386,42 +401,6 @@ func (s *Stream) giveBack(now int64) {
 	s.w.settle(now, s, s.operation(wire.Release), false)
 	s.w.pump(now)
 	s.w.schedule()
-}
-
-// waitToClaim claims again later, for as long as the rule lets a concurrent
-// request wait. The owner stays the same: it never had a grant.
-func (s *Stream) waitToClaim(now int64, r *wire.Result) {
-	s.backoff = min(max(2*s.backoff, 20*time.Millisecond), 320*time.Millisecond)
-	wait := int64(s.backoff)
-	if r.RetryAfterMS > 0 {
-		wait = min(wait, r.RetryAfterMS*int64(time.Millisecond))
-	}
-	s.retryAt = min(now+wait, s.waitUntil)
-	s.waiting = true
-	s.w.waiters = append(s.w.waiters, s)
-	s.w.schedule()
-}
-
-// resumeWaiters claims for the streams whose wait is over.
-func (w *Worker) resumeWaiters(now int64) {
-	kept := w.waiters[:0]
-	for _, s := range w.waiters {
-		switch {
-		case !s.waiting:
-		case s.retryAt > now:
-			kept = append(kept, s)
-		default:
-			s.waiting = false
-			if e := w.done.get(now, s.record, s.rule); e != nil {
-				w.count(MetricReplayedLocally)
-				s.answerFinished(now, e)
-				continue
-			}
-			s.claim(now)
-		}
-	}
-	clear(w.waiters[len(kept):])
-	w.waiters = kept
 }
 
 // refuse answers with a problem as soon as the body is here, so that an
@@ -448,6 +427,7 @@ func (s *Stream) reply(p *problem, x extra) {
 func (s *Stream) send(r *LocalReply) {
 	s.state = stateReplied
 	s.refusal, s.body = nil, nil
+	r.Headers = s.preferenceApplied(r.Headers)
 	s.w.emit(Effect{Kind: Reply, Stream: s, Reply: r})
 }
 
@@ -464,13 +444,17 @@ func (s *Stream) maxBody() int64 {
 func (s *Stream) Done(now int64, trail func() Trail) {
 	was := s.state
 	s.state = stateDone
-	s.waiting, s.alive = false, false
+	idle := s.waiting && !s.unsure // it waits, and none of its claims can be granted
+	s.alive = false
+	s.leaveGroup()
 	w := s.w
 	if s.rule != nil {
 		switch was {
 		case stateClaiming:
 			// Nothing was sent upstream.
-			w.settle(now, s, s.operation(wire.Release), false)
+			if !idle {
+				w.settle(now, s, s.operation(wire.Release), false)
+			}
 		case stateForwarded:
 			if trail().NeverForwarded() {
 				w.settle(now, s, s.operation(wire.Release), false)
@@ -486,6 +470,7 @@ func (s *Stream) Done(now int64, trail func() Trail) {
 	}
 	s.dropCapture()
 	s.body = nil
+	s.led(now)
 	w.pump(now)
 	w.schedule()
 }

@@ -2,6 +2,7 @@ package filter
 
 import (
 	"encoding/binary"
+	"strings"
 	"time"
 
 	"github.com/oncewall/oncewall/filter/canon"
@@ -47,21 +48,22 @@ type Worker struct {
 	cfg   *rules.Config
 	rules map[*rules.Rule]*Rule
 	named map[string]*rules.Rule
-	// misrouted is the rule of requests whose route names none of ours.
-	misrouted *Rule
-	// ambiguous is that of requests whose path leads readers to different rules.
-	ambiguous *Rule
-	owner     [wire.OwnerBytes]byte
-	counter   uint64
-	b         batcher
-	done      cache
+	// misrouted is the rule of requests whose route names none of ours, ambiguous
+	// that of requests whose path leads readers to different ones.
+	misrouted, ambiguous *Rule
+	owner                [wire.OwnerBytes]byte
+	counter              uint64
+	b                    batcher
+	done                 cache
+	local                *local // nil: no rule needs it, or the host has none
 
 	waiting      []*task // settling operations between two tries
 	pending      int     // settling operations that are not acknowledged
 	pendingBytes int
 	captured     int       // bytes of responses that streams hold
 	live         []*Stream // forwarded streams, in the order of their next renewal
-	waiters      []*Stream // streams that wait to claim again
+	room         waitRoom  // streams that wait for a concurrent request
+	epoch        int64     // unix nanoseconds at event time 0; 0: not known
 
 	// The digests of the latest request's method and target.
 	lastMethod, lastPath textDigest
@@ -74,7 +76,7 @@ type Worker struct {
 // NewWorker makes a worker for a validated configuration. seed is 128 random
 // bits, drawn anew for each VM: owners begin with it.
 func NewWorker(cfg *rules.Config, seed [16]byte) *Worker {
-	w := &Worker{cfg: cfg, rules: make(map[*rules.Rule]*Rule, len(cfg.Rules)), done: newCache(),
+	w := &Worker{cfg: cfg, rules: make(map[*rules.Rule]*Rule, len(cfg.Rules)), done: newCache(), room: newWaitRoom(),
 		named: make(map[string]*rules.Rule, len(cfg.Rules)), misrouted: &Rule{Rule: &rules.Rule{}}, ambiguous: &Rule{Rule: rules.Ambiguous}}
 	copy(w.owner[:], seed[:])
 	for _, r := range cfg.Rules {
@@ -87,15 +89,16 @@ func NewWorker(cfg *rules.Config, seed [16]byte) *Worker {
 func compile(r *rules.Rule) *Rule {
 	c := &Rule{Rule: r,
 		policy: wire.Policy{
-			Generation:   r.Generation,
-			TTLMS:        r.Completed.TTL.Milliseconds(),
-			TombstoneMS:  r.Completed.TombstoneTTL.Milliseconds(),
-			LeaseMS:      r.Recovery.Lease.Milliseconds(),
-			MaxAttempts:  int64(r.Recovery.MaxAttempts),
-			Recovery:     wire.Recovery(r.Recovery.Action),
-			Issued:       r.Key.Issued,
-			RejectRepeat: r.Completed.Action == rules.Reject,
-			Replicas:     int64(r.Durability.Replicas),
+			Generation:     r.Generation,
+			TTLMS:          r.Completed.TTL.Milliseconds(),
+			TombstoneMS:    r.Completed.TombstoneTTL.Milliseconds(),
+			LeaseMS:        r.Recovery.Lease.Milliseconds(),
+			MaxAttempts:    int64(r.Recovery.MaxAttempts),
+			Recovery:       wire.Recovery(r.Recovery.Action),
+			Issued:         r.Key.Issued,
+			RejectRepeat:   r.Completed.Action == rules.Reject,
+			Replicas:       int64(r.Durability.Replicas),
+			PreviousScopes: strings.Join(r.PreviousScopes, ","),
 		},
 		timeout: itoa(r.UpstreamTimeout.Milliseconds()),
 		needs:   r.UpstreamTimeout + rules.Margin,
@@ -122,8 +125,11 @@ func (w *Worker) Config() *rules.Config { return w.cfg }
 // Match is [Worker.Select] for a request of which method and path are known.
 func (w *Worker) Match(method, path string) *Rule { return w.enforced(w.cfg.Match(method, path)) }
 
-// MatchIssue reports whether a request asks for a key.
-func (w *Worker) MatchIssue(method, path string) bool { return w.cfg.IsIssue(method, path) }
+// MatchIssue reports whether a request asks for a key, or about one: the filter
+// answers it itself.
+func (w *Worker) MatchIssue(method, path string) bool {
+	return w.cfg.IsIssue(method, path) || w.cfg.IsLookup(method, path)
+}
 
 // nextOwner returns an owner that no claim has had.
 func (w *Worker) nextOwner() []byte {
@@ -175,7 +181,7 @@ func (w *Worker) wanted() time.Duration {
 	switch {
 	case w.b.queued():
 		return tickBusy
-	case len(w.waiting) > 0 || len(w.waiters) > 0:
+	case len(w.waiting) > 0 || w.room.n > 0:
 		return tickWaiting
 	case len(w.live) > 0:
 		return tickLive

@@ -47,7 +47,8 @@ type plugin struct {
 	id      uint32
 	worker  *filter.Worker
 	start   time.Time
-	headers []byte // of every callout, encoded once
+	headers []byte // of every batch, encoded once
+	waiting []byte // of every long poll
 	metrics []proxywasm.MetricCounter
 	debug   bool
 	done    bool
@@ -75,8 +76,11 @@ func (p *plugin) OnPluginStart(int) types.OnPluginStartStatus {
 	}
 	p.start = time.Now()
 	p.worker = filter.NewWorker(cfg, seed)
+	p.shareLocal(cfg, seed)
 	p.debug = os.Getenv(envDebug) == "1"
-	p.headers = calloutHeaders(cfg, os.Getenv(envSecret))
+	p.worker.SetClock(p.now(), time.Now().UnixNano())
+	p.headers = calloutHeaders(cfg, wire.BatchPath, os.Getenv(envSecret))
+	p.waiting = calloutHeaders(cfg, wire.WaitPath, os.Getenv(envSecret))
 	for _, name := range filter.Metrics() {
 		p.metrics = append(p.metrics, proxywasm.DefineCounterMetric(name))
 	}
@@ -84,9 +88,9 @@ func (p *plugin) OnPluginStart(int) types.OnPluginStartStatus {
 	return types.OnPluginStartStatusOK
 }
 
-func calloutHeaders(cfg *rules.Config, secret string) []byte {
+func calloutHeaders(cfg *rules.Config, path, secret string) []byte {
 	h := [][2]string{
-		{":method", "POST"}, {":path", wire.BatchPath}, {":authority", cfg.Bridge.Authority},
+		{":method", "POST"}, {":path", path}, {":authority", cfg.Bridge.Authority},
 		{"content-type", wire.ContentType},
 	}
 	if secret != "" {
@@ -101,6 +105,7 @@ func (p *plugin) now() int64 { return int64(time.Since(p.start)) }
 
 // OnTick lets time pass in the core.
 func (p *plugin) OnTick() {
+	p.worker.SetClock(p.now(), time.Now().UnixNano())
 	p.worker.Tick(p.now())
 	p.perform()
 	p.retire()

@@ -56,6 +56,12 @@ var root = &field{kind: kindObject, members: []*field{
 			meaning: "Path of the POST that issues a key. It never reaches the backend.",
 		},
 	}},
+	{name: "lookup", kind: kindObject, def: "at `issue.path`, where keys are issued", meaning: "Where a caller may ask about its own keys ([GET](api.md#through-the-gateway)).", members: []*field{
+		{
+			name: "path", kind: kindString, min: 2, max: 1024, form: formPath, def: "`issue.path`, else `/idempotency-keys`",
+			meaning: "`GET` and `HEAD` of this path, `/` and a key never reach the backend.",
+		},
+	}},
 	{
 		name: "defaults", kind: kindObject, def: "none", members: shared(),
 		meaning: "Blocks for the rules that do not state them. A block that a rule states replaces the default block as a whole.",
@@ -74,7 +80,12 @@ var rule = &field{kind: kindObject, members: append([]*field{
 		meaning: "Stable name under which the rule's keys live. Rules with one scope share their keys; they must agree on the kind of `principal` and on `key.issued`.",
 		loss:    "Renaming a rule without a scope forgets its keys: a retry of an old key runs again.",
 	},
-	{name: "previous_scopes", kind: kindList, refuse: notServed},
+	{
+		name: "previous_scopes", kind: kindList, min: 1, max: 8, def: "none",
+		elem:    &field{kind: kindString, min: 1, max: 128, form: formName},
+		meaning: "Scopes that the rule's keys had before, the newest first: a key is looked for under each of them, the oldest first, before it is new. Of no use any more once the keys have died ([renaming](security.md#renaming-a-rule)).",
+		loss:    "Renaming a scope without it forgets the rule's keys: a retry of an old key runs again.",
+	},
 	{name: "match", kind: kindObject, required: true, meaning: "The requests of the rule. All that is stated must hold.", members: []*field{
 		{
 			name: "methods", kind: kindList, min: 1, max: 32, def: "every method but GET, HEAD, OPTIONS and TRACE",
@@ -277,7 +288,7 @@ func shared() []*field {
 			},
 			{
 				name: "max_wait", kind: kindDuration, min: ms(time.Millisecond), max: ms(5 * time.Minute),
-				meaning: "Longest wait; required with `wait`, and not allowed with `reject`. It must be shorter than Envoy's `stream_idle_timeout`.",
+				meaning: "Longest wait; required with `wait`. With `reject` it lets a client ask to wait by `Prefer: wait=N` (RFC 7240), which never exceeds it; without it that preference is ignored. It must be shorter than Envoy's `stream_idle_timeout`.",
 			},
 		}},
 		{name: "completed", kind: kindObject, def: "replay for 24h", meaning: "What a retry of a completed request gets.", members: []*field{
@@ -360,10 +371,10 @@ func shared() []*field {
 		}},
 		{
 			name: "unavailable", kind: kindChoice,
-			meaning: "What happens while the store is away. `reject`: 503. `forward`: the request runs unprotected and is marked; every retry runs too, also of keys that were finished before. Required of an enforcing rule.",
+			meaning: "What happens while the store is away. `reject`: 503. `local`: the request runs unprotected and marked if no other with its key has come by here meanwhile; the workers of one Envoy share a table of at most 65,536 keys, of which the bridge learns when it is back. Keys that were claimed or finished before are not known to it. `forward`: the request runs unprotected and is marked; every retry runs too, also of keys that were finished before. Required of an enforcing rule.",
 			choices: []choice{
 				{name: "reject", value: int64(UnavailableReject)}, {name: "forward", value: int64(UnavailableForward)},
-				{name: "local", refuse: notServed},
+				{name: "local", value: int64(UnavailableLocal)},
 			},
 		},
 	}

@@ -18,6 +18,8 @@ type Config struct {
 	Envoy     Envoy
 	// Issue is nil where no keys are issued through this gateway.
 	Issue *Issue
+	// Lookup is the path below which keys can be asked about; "": they cannot.
+	Lookup string
 	// Rules in the order of the file. Match picks the longest.
 	Rules []*Rule
 
@@ -57,11 +59,14 @@ type Issue struct {
 type Rule struct {
 	Name string // unique; 1 to 128 of [A-Za-z0-9._-]
 	// Scope is the stable name under which the rule's keys live; default Name.
-	Scope       string
-	Match       Match
-	Principal   Principal
-	Key         Key
-	Fingerprint Fingerprint
+	Scope string
+	// PreviousScopes are scopes that the rule's keys had, the newest first; at most
+	// 8. Their keys are found until they have died.
+	PreviousScopes []string
+	Match          Match
+	Principal      Principal
+	Key            Key
+	Fingerprint    Fingerprint
 	// InFlight says what a concurrent request gets.
 	InFlight  InFlight
 	Completed Completed
@@ -259,7 +264,7 @@ const (
 // InFlight: Action Reject or Wait.
 type InFlight struct {
 	Action  Action        // default Reject
-	MaxWait time.Duration // Wait: 1ms to 5m; required with Wait
+	MaxWait time.Duration // 1ms to 5m; required with Wait; with Reject: what Prefer: wait may ask for, 0 nothing
 }
 
 // Completed: Action Replay or Reject.
@@ -329,6 +334,7 @@ type Unavailable uint8
 const (
 	UnavailableReject Unavailable = iota + 1
 	UnavailableForward
+	UnavailableLocal
 )
 
 // Mode switches a rule.
