@@ -82,7 +82,7 @@ func TestDrainIsBounded(t *testing.T) {
 }
 
 func TestMetrics(t *testing.T) {
-	st := answering(store.Reply{Code: wire.Created, Takeover: true, Restored: true})
+	st := answering(store.Reply{Code: wire.Created, Takeover: true, Restored: true, Dropped: true})
 	b := start(t, st)
 	done := testOp(wire.Complete, 1)
 	done.Unprotected = true
@@ -102,7 +102,7 @@ func TestMetrics(t *testing.T) {
 		`oncewall_bridge_store_batches_total 1`,
 		`oncewall_bridge_store_operations_total 2`,
 		`oncewall_bridge_takeovers_total 2`,
-		`oncewall_bridge_restored_total 2`,
+		`oncewall_bridge_restored_total 2`, `oncewall_bridge_forgotten_owners_total 2`,
 		`oncewall_bridge_unprotected_completions_total 1`,
 		`oncewall_build_info{`,
 	} {

@@ -32,6 +32,7 @@ type metrics struct {
 	storeOperations prometheus.Counter
 	restored        prometheus.Counter
 	takeovers       prometheus.Counter
+	forgotten       prometheus.Counter
 	unprotected     prometheus.Counter
 	unreadable      [len(unreadableNames)]prometheus.Counter
 	health          *prometheus.GaugeVec
@@ -56,6 +57,7 @@ func newMetrics(reg *prometheus.Registry, st store.Store, version string, quotas
 		storeBatches:    counter("oncewall_bridge_store_batches_total", "Batches handed to the store."),
 		storeOperations: counter("oncewall_bridge_store_operations_total", "Operations handed to the store and answered by it."),
 		restored:        counter("oncewall_bridge_restored_total", "Operations that made a record the store had lost."),
+		forgotten:       counter("oncewall_bridge_forgotten_owners_total", "Released owners that a record forgot before their time, for newer ones."),
 		takeovers:       counter("oncewall_bridge_takeovers_total", "Claims granted after an earlier owner's lease ended."),
 		unprotected:     counter("oncewall_bridge_unprotected_completions_total", "Completions of requests that were forwarded while the store was away."),
 	}
@@ -87,7 +89,7 @@ func newMetrics(reg *prometheus.Registry, st store.Store, version string, quotas
 		ConstLabels: prometheus.Labels{"version": version, "revision": revision(), "goversion": runtime.Version()},
 	})
 	build.Set(1)
-	reg.MustRegister(m.size, m.duration, m.requests, m.storeBatches, m.stalls, m.storeOperations, m.restored, m.takeovers,
+	reg.MustRegister(m.size, m.duration, m.requests, m.storeBatches, m.stalls, m.storeOperations, m.restored, m.takeovers, m.forgotten,
 		m.unprotected, m.health, unreadable, operations, durations, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if o, ok := st.(latencyObserver); ok {
@@ -153,6 +155,9 @@ func (m *metrics) reply(op *store.Operation, r *store.Reply) {
 	}
 	if r.Takeover {
 		m.takeovers.Inc()
+	}
+	if r.Dropped {
+		m.forgotten.Inc()
 	}
 	if op.Unprotected && op.Kind == wire.Complete {
 		m.unprotected.Inc()
