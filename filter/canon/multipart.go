@@ -90,7 +90,7 @@ func validBoundary(s string) bool {
 func parsePartHeaders(text string) (p formPart, ok bool) {
 	for line := range strings.SplitSeq(text, "\r\n") {
 		name, value, found := strings.Cut(line, ":")
-		if !found || !isToken(name) || strings.ContainsAny(value, "\r\n\x00") || len(p.headers) == maxPartHeaders {
+		if !found || !isToken(name) || strings.ContainsFunc(value, control) || len(p.headers) == maxPartHeaders {
 			return p, false
 		}
 		h := param{strings.ToLower(name), strings.Trim(value, " \t")}
@@ -109,6 +109,9 @@ func parsePartHeaders(text string) (p formPart, ok bool) {
 	slices.SortFunc(p.headers, func(a, b param) int { return strings.Compare(a.name, b.name) })
 	return p, plainName([]byte(p.name))
 }
+
+// control reports whether r is a control character other than the tab.
+func control(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
 
 // disposition takes the part's name and returns the disposition's comparable
 // form, in which neither quotes nor the order of parameters count.
