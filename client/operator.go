@@ -42,6 +42,38 @@ func (o *Operator) Overdue(ctx context.Context, cursor string, limit int) (api.O
 	return out, err
 }
 
+// Erase forgets a record, and returns when no worker of a gateway answers any more
+// from its own memory, half a minute later, or at once where noWait is set; it ends
+// early with ctx. A *ProblemError with code unresolved holds the record as it is.
+func (o *Operator) Erase(ctx context.Context, e api.Erase, noWait bool) (api.Erased, error) {
+	var out api.Erased
+	err := o.via.call(ctx, api.PathErase, e, &out)
+	if err == nil && !noWait {
+		err = sleep(ctx, time.Duration(out.MemoriesEndMS)*time.Millisecond)
+	}
+	return out, err
+}
+
+// EraseBy carries out one part of an erasure by principal; call it again with the
+// answer's Next until that is empty. It does not wait for the workers' memories:
+// that is to be done once, after the last part.
+func (o *Operator) EraseBy(ctx context.Context, e api.EraseBy) (api.ErasedBy, error) {
+	var out api.ErasedBy
+	err := o.via.call(ctx, api.PathEraseBy, e, &out)
+	return out, err
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // Resolve carries out a decision. It is given a Decision of its own where it has
 // none, so that repeating it on the way is safe. A *ProblemError with code
 // conflict or lease-live holds the record as it is.

@@ -4,7 +4,6 @@ import (
 	"container/list"
 	"crypto/sha256"
 	"encoding/binary"
-	"time"
 
 	"github.com/oncewall/oncewall/filter/wire"
 )
@@ -13,7 +12,7 @@ import (
 const (
 	// cacheLife bounds how long a worker remembers a finished key; never beyond
 	// the record's own life.
-	cacheLife = 30 * time.Second
+	cacheLife = wire.MemoryLife
 	// cacheBytes bounds what the memory holds.
 	cacheBytes = 16 << 20
 	// entryOverhead is what an entry takes beside the bytes that are counted one

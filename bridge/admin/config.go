@@ -49,6 +49,9 @@ type Server interface {
 	Overdue(ctx context.Context, cursor string, limit int) ([]store.Entry, string, error)
 	Resolve(ctx context.Context, r store.Resolution, response *wire.Response) (store.Verdict, error)
 	Audit(ctx context.Context, name store.Name) ([][]byte, error)
+	Locate(ctx context.Context, s server.Subject) (store.Name, error)
+	Erase(ctx context.Context, e store.Erasure) (store.Erased, error)
+	FindCaller(ctx context.Context, namespace, principal, cursor string, rate int) (store.Page, error)
 }
 
 var _ Server = (*server.Server)(nil)

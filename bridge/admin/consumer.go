@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/oncewall/oncewall/bridge/server"
@@ -108,6 +109,11 @@ func (c *call) execute(t *api.Target, policy *api.Policy, op wire.Operation) (an
 	if p != nil {
 		return nil, p
 	}
+	for _, scope := range policy.PreviousScopes {
+		if !c.caller.allows(t.Namespace, scope) {
+			return nil, problem(forbidden)
+		}
+	}
 	op.Scope, op.Principal, op.BudgetMS = t.Scope, principal, uint32(timeout.Milliseconds())
 	if op.Kind != wire.Renew {
 		op.Trace = c.trace
@@ -146,11 +152,20 @@ func getKey(c *call) (any, *api.Problem) {
 	if p != nil {
 		return nil, p
 	}
-	name, err := c.cfg.Server.Name(server.Subject{
+	if p := previousFault(in.PreviousScopes); p != nil {
+		return nil, p
+	}
+	for _, scope := range in.PreviousScopes {
+		if !c.caller.allows(in.Namespace, scope) {
+			return nil, problem(forbidden)
+		}
+	}
+	name, p := c.locate(server.Subject{
 		Namespace: in.Namespace, Scope: in.Scope, Principal: principal, Key: in.Key, Issued: in.Issued,
-	})
-	if err != nil {
-		return nil, invalid(err.Error())
+		PreviousScopes: strings.Join(in.PreviousScopes, ","),
+	}, timeout)
+	if p != nil {
+		return nil, p
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, timeout)
 	defer cancel()

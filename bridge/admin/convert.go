@@ -3,6 +3,7 @@ package admin
 import (
 	"encoding/hex"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/oncewall/oncewall/bridge/store"
@@ -18,7 +19,7 @@ var recoveryNames = [...]string{wire.Hold: "hold", wire.Probe: "probe", wire.Rea
 
 var stateNames = [...]string{
 	store.Absent: "absent", store.Issued: "issued", store.Released: "released", store.Processing: "processing",
-	store.Unknown: "unknown", store.Executed: "executed", store.Completed: "completed",
+	store.Unknown: "unknown", store.Executed: "executed", store.Completed: "completed", store.Elsewhere: "elsewhere",
 }
 
 // policyOf reads what has a name here; the server checks the numbers.
@@ -34,7 +35,19 @@ func policyOf(p *api.Policy) (wire.Policy, *api.Problem) {
 	return wire.Policy{
 		Generation: p.Generation, TTLMS: p.TTLMS, TombstoneMS: p.TombstoneTTLMS, LeaseMS: p.LeaseMS,
 		MaxAttempts: attempts, Recovery: recovery, Issued: p.Issued, RejectRepeat: p.RejectRepeat, Replicas: p.Replicas,
-	}, nil
+		PreviousScopes: strings.Join(p.PreviousScopes, ","),
+	}, previousFault(p.PreviousScopes)
+}
+
+// previousFault refuses what would be taken apart into other scopes than the caller
+// named, and was allowed.
+func previousFault(scopes []string) *api.Problem {
+	for _, s := range scopes {
+		if s == "" || strings.Contains(s, ",") {
+			return invalid("previous_scopes: a scope is not empty and holds no comma")
+		}
+	}
+	return nil
 }
 
 func statusOf(member string, n int) (uint16, *api.Problem) {

@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"strings"
+	"time"
 
 	"github.com/oncewall/oncewall/bridge/server"
 	"github.com/oncewall/oncewall/bridge/store"
@@ -32,6 +35,8 @@ func (a *API) operatorRoutes() http.Handler {
 		api.PathRecord:  {smallBody, getRecord},
 		api.PathOverdue: {smallBody, overdue},
 		api.PathResolve: {a.cfg.MaxBodyBytes, resolve},
+		api.PathErase:   {smallBody, erase},
+		api.PathEraseBy: {smallBody, erasePrincipal},
 	})
 }
 
@@ -39,7 +44,7 @@ func (a *API) operatorRoutes() http.Handler {
 func (c *call) subject(s *api.Subject) (store.Name, *api.Problem) {
 	var name store.Name
 	if s.Name != "" {
-		if s.Namespace != "" || s.Scope != "" || s.Principal != nil || s.Key != "" || s.Issued {
+		if s.Namespace != "" || s.Scope != "" || s.Principal != nil || s.Key != "" || s.Issued || len(s.PreviousScopes) > 0 {
 			return name, invalid("name: either the name, or namespace, scope, principal and key")
 		}
 		if len(s.Name) != 2*len(name) {
@@ -53,18 +58,41 @@ func (c *call) subject(s *api.Subject) (store.Name, *api.Problem) {
 	if s.Principal == nil {
 		return name, invalid("name: required, or namespace, scope, principal and key")
 	}
-	kind, ok := principalKinds[s.Principal.Kind]
-	if !ok {
-		return name, invalid("principal.kind: must be header, jwt, const, anonymous, uri_san, dns_san, subject, sha256 or api")
+	principal, p := principalOf(s.Principal)
+	if p == nil {
+		p = previousFault(s.PreviousScopes)
 	}
-	name, err := c.cfg.Server.Name(server.Subject{
+	if p != nil {
+		return name, p
+	}
+	return c.locate(server.Subject{
 		Namespace: s.Namespace, Scope: s.Scope, Key: s.Key, Issued: s.Issued,
-		Principal: wire.EncodePrincipal(kind, s.Principal.Issuer, s.Principal.Value),
-	})
-	if err != nil {
+		Principal: principal, PreviousScopes: strings.Join(s.PreviousScopes, ","),
+	}, operatorTimeout)
+}
+
+// locate returns the name under which a record lives.
+func (c *call) locate(sub server.Subject, timeout time.Duration) (store.Name, *api.Problem) {
+	ctx, cancel := context.WithTimeout(c.ctx, timeout)
+	defer cancel()
+	name, err := c.cfg.Server.Locate(ctx, sub)
+	var fault server.SubjectError
+	switch {
+	case errors.As(err, &fault):
 		return name, invalid(err.Error())
+	case err != nil:
+		return name, away(err)
 	}
 	return name, nil
+}
+
+// principalOf encodes a principal.
+func principalOf(p *api.Principal) (string, *api.Problem) {
+	kind, ok := principalKinds[p.Kind]
+	if !ok {
+		return "", invalid("principal.kind: must be header, jwt, const, anonymous, uri_san, dns_san, subject, sha256 or api")
+	}
+	return wire.EncodePrincipal(kind, p.Issuer, p.Value), nil
 }
 
 func getRecord(c *call) (any, *api.Problem) {

@@ -37,6 +37,7 @@ var (
 	tooLarge         = kind{"body-too-large", http.StatusRequestEntityTooLarge, false, "The body is too large", false}
 	invalidRequest   = kind{"invalid", http.StatusBadRequest, false, "The request is not valid", false}
 	conflict         = kind{"conflict", http.StatusConflict, false, "The record is not as it was when the decision was made", false}
+	unresolved       = kind{"unresolved", http.StatusConflict, false, "The record is unresolved: its request may be under way or may have run", false}
 	leaseLive        = kind{"lease-live", http.StatusConflict, true, "The record's lease is not over", false}
 	storeAway        = kind{"unavailable", http.StatusServiceUnavailable, true, "The store did not answer in time", true}
 )

@@ -18,15 +18,19 @@ import (
 // spec is the description, as a judge of what really goes over the wire.
 func spec(t *testing.T) validator.Validator {
 	t.Helper()
-	document, err := libopenapi.NewDocument(admin.OpenAPI)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, errs := validator.NewValidator(document)
+	v, errs := newSpec()
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
 	return v
+}
+
+func newSpec() (validator.Validator, []error) {
+	document, err := libopenapi.NewDocument(admin.OpenAPI)
+	if err != nil {
+		return nil, []error{err}
+	}
+	return validator.NewValidator(document)
 }
 
 // client sends requests whose answers are always judged by the description, and

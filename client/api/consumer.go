@@ -31,6 +31,9 @@ type Policy struct {
 	Issued bool `json:"issued,omitempty"`
 	// RejectRepeat says that a completed key answers key-used, without the result.
 	RejectRepeat bool `json:"reject_repeat,omitempty"`
+	// PreviousScopes are scopes that the keys had before, the newest first; at most
+	// 8. A key is looked for there before it is new.
+	PreviousScopes []string `json:"previous_scopes,omitempty"`
 	// Replicas is how many replicas must hold what an answer says; default 0.
 	Replicas int64 `json:"replicas,omitempty"`
 	// Generation is the version of the caller's rule, at most 128 bytes.
@@ -105,6 +108,8 @@ type Get struct {
 	Target
 	Key    string `json:"key"`
 	Issued bool   `json:"issued,omitempty"`
+	// PreviousScopes as in Policy.
+	PreviousScopes []string `json:"previous_scopes,omitempty"`
 	// WithResult asks for the recorded result too.
 	WithResult bool `json:"with_result,omitempty"`
 }

@@ -5,6 +5,8 @@ const (
 	PathRecord  = "/v1/records/get"
 	PathOverdue = "/v1/records/overdue"
 	PathResolve = "/v1/records/resolve"
+	PathErase   = "/v1/records/erase"
+	PathEraseBy = "/v1/records/erase-principal"
 )
 
 // Principal is whose key it is: the kind of its source (header, jwt, const,
@@ -25,6 +27,8 @@ type Subject struct {
 	Principal *Principal `json:"principal,omitempty"`
 	Key       string     `json:"key,omitempty"`
 	Issued    bool       `json:"issued,omitempty"`
+	// PreviousScopes are looked at before Scope, as in Policy.
+	PreviousScopes []string `json:"previous_scopes,omitempty"`
 }
 
 // GetRecord asks for a record and the decisions about it.

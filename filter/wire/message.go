@@ -1,5 +1,7 @@
 package wire
 
+import "time"
+
 // Version is the batch version this package writes. A bridge serves this and
 // the previous one and answers any other with 400 in clear.
 const Version = 1
@@ -41,6 +43,10 @@ const (
 	// MaxTallies bounds Batch.Tallies.
 	MaxTallies = 256
 )
+
+// MemoryLife is how long a worker of the filter answers a finished key from its own
+// memory at most, counted from when it asked the bridge.
+const MemoryLife = 30 * time.Second
 
 // Kind is what an operation asks of a record.
 type Kind uint8

@@ -21,6 +21,11 @@ const keysUsage = `usage: oncewall keys COMMAND [FLAGS]
   oncewall keys list    [--limit N] [--all]     unresolved records whose lease is over
   oncewall keys resolve RECORD --fence N --action ACTION --reason TEXT
                                                 decide about one of them
+  oncewall keys erase   RECORD --reason TEXT [--forget] [--force]
+                                                forget its result, and who sent it
+  oncewall keys erase   --namespace NS --principal KIND:ISSUER:VALUE --reason TEXT
+                        [--dry-run] [--rate N] [--cursor C] [--forget] [--force]
+                                                the same for all records of a principal
 
 RECORD is --name HEX, as list shows it, or the parts that it is made of:
   --namespace NS --scope SCOPE --principal KIND:ISSUER:VALUE --key-file FILE [--issued]
@@ -30,6 +35,12 @@ dns_san, subject, sha256 or api.
 
 ACTION is complete (--status N [--body-file FILE]), executed (--status N), release
 or extend (--by DURATION). A record whose fence is not N any more is left alone.
+
+erase leaves a tombstone, so that a late retry is refused (key-expired); with --forget
+it leaves nothing, and A RETRY RUNS AGAIN. An unresolved record is left alone without
+--force. It returns after the time for which gateways may still answer from their own
+memory (35 s), with --no-wait at once. By principal it goes through the whole store,
+--rate records a second (20000); when it is cut short it says how to go on (--cursor).
 
 All of them take --url (default http://127.0.0.1:8082, the bridge's admin listener)
 and --secret-file FILE, or the secret in $ONCEWALL_OPERATOR_SECRET. They write JSON.
@@ -43,7 +54,7 @@ const keysTimeout = 30 * time.Second
 
 // keys talks to a bridge's admin listener.
 func keys(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	commands := map[string]func(*keysCommand) (any, error){"get": keysGet, "list": keysList, "resolve": keysResolve}
+	commands := map[string]func(*keysCommand) (any, error){"get": keysGet, "list": keysList, "resolve": keysResolve, "erase": keysErase}
 	if len(args) == 0 || commands[args[0]] == nil {
 		help := len(args) > 0 && (args[0] == "help" || args[0] == "-h" || args[0] == "--help")
 		if help {
@@ -74,7 +85,7 @@ func keys(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int
 		return exitUsage
 	}
 	var cancel context.CancelFunc
-	k.ctx, cancel = context.WithTimeout(context.Background(), keysTimeout)
+	k.ctx, cancel = context.WithTimeout(context.Background(), k.timeout(args[0]))
 	defer cancel()
 	document, err := commands[args[0]](k)
 	if document != nil {
@@ -112,6 +123,10 @@ type keysCommand struct {
 	url, secretFile                            string
 	name, namespace, scope, principal, keyFile string
 	issued, result, all                        bool
+	forget, force, dryRun, noWait              bool
+	cursor                                     string
+	rate                                       int
+	previous                                   string
 	limit                                      int
 	fence                                      uint64
 	action, reason, bodyFile                   string
@@ -135,8 +150,13 @@ func (k *keysCommand) flags(command string, stderr io.Writer) {
 	k.set.StringVar(&k.principal, "principal", "", "`kind:issuer:value` of the key's principal")
 	k.set.StringVar(&k.keyFile, "key-file", "", "`file` that holds the key; - is standard input")
 	k.set.BoolVar(&k.issued, "issued", false, "the key was issued by the gateway")
+	k.set.StringVar(&k.previous, "previous-scopes", "", "`scopes` that the key had before, the newest first, with commas between")
 	if command == "get" {
 		k.set.BoolVar(&k.result, "result", false, "show the recorded result too")
+		return
+	}
+	if command == "erase" {
+		k.eraseFlags()
 		return
 	}
 	k.set.Uint64Var(&k.fence, "fence", 0, "the `fence` that was seen")
@@ -169,16 +189,9 @@ func (k *keysCommand) subject() (api.Subject, error) {
 	if k.name != "" {
 		return api.Subject{Name: k.name}, nil
 	}
-	kind, rest, _ := strings.Cut(k.principal, ":")
-	issuer, value, ok := strings.Cut(rest, ":")
+	principal, ok := k.who()
 	if !ok || k.keyFile == "" {
 		return api.Subject{}, usageError("--principal KIND:ISSUER:VALUE and --key-file are required without --name")
-	}
-	// An issuer may be a URL, whose colons are its own: the value is what follows
-	// the last one.
-	if kind == "jwt" {
-		at := strings.LastIndexByte(rest, ':')
-		issuer, value = rest[:at], rest[at+1:]
 	}
 	text, err := k.read(k.keyFile)
 	if err != nil {
@@ -186,8 +199,27 @@ func (k *keysCommand) subject() (api.Subject, error) {
 	}
 	return api.Subject{
 		Namespace: k.namespace, Scope: k.scope, Issued: k.issued, Key: strings.TrimRight(string(text), "\r\n"),
-		Principal: &api.Principal{Kind: kind, Issuer: issuer, Value: value},
+		Principal: principal, PreviousScopes: k.previousScopes(),
 	}, nil
+}
+
+func (k *keysCommand) previousScopes() []string {
+	if k.previous == "" {
+		return nil
+	}
+	return strings.Split(k.previous, ",")
+}
+
+// who reads the principal.
+func (k *keysCommand) who() (p *api.Principal, ok bool) {
+	kind, rest, _ := strings.Cut(k.principal, ":")
+	issuer, value, ok := strings.Cut(rest, ":")
+	// An issuer may be a URL, whose colons are its own: the value is what follows
+	// the last one.
+	if at := strings.LastIndexByte(rest, ':'); kind == "jwt" && at >= 0 {
+		issuer, value = rest[:at], rest[at+1:]
+	}
+	return &api.Principal{Kind: kind, Issuer: issuer, Value: value}, ok
 }
 
 func (k *keysCommand) read(name string) ([]byte, error) {

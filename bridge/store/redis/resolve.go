@@ -42,18 +42,11 @@ func (s *Store) Resolve(ctx context.Context, r store.Resolution) (store.Verdict,
 	if !ok || len(r.Owner) == 0 || r.Fence > maxFence || len(r.Audit) > store.MaxAuditBytes || r.By < 0 {
 		return 0, errResolution
 	}
-	b := bucket(r.Name)
-	entry := append(hex.AppendEncode(nil, r.Name[:]), ' ')
-	audit := request{
-		script: auditScript, bucket: b, record: tags[b] + auditSuffix, index: indexes[b], deadline: r.Deadline,
-		args: []string{string(append(entry, r.Audit...)), strconv.Itoa(auditKept), millis(auditLife)},
-	}
-	audit.result = audit.record + resultSuffix
-	if reply := s.one(ctx, audit); reply.Err != nil {
-		return 0, reply.Err
+	if err := s.audit(ctx, r.Name, r.Audit, r.Deadline); err != nil {
+		return 0, err
 	}
 	decision := request{
-		script: resolveScript, bucket: b, deadline: r.Deadline,
+		script: resolveScript, bucket: bucket(r.Name), deadline: r.Deadline,
 		args: []string{string(r.Owner), strconv.FormatUint(r.Fence, 10), action, status(r.Status),
 			string(r.Result), millis(r.By), s.marker},
 	}
@@ -72,6 +65,18 @@ func (s *Store) Resolve(ctx context.Context, r store.Resolution) (store.Verdict,
 		return store.Live, nil
 	}
 	return 0, fmt.Errorf("%w: %w", store.ErrUnavailable, errAnswer)
+}
+
+// audit stores an entry about a record.
+func (s *Store) audit(ctx context.Context, name store.Name, text []byte, deadline time.Time) error {
+	b := bucket(name)
+	entry := append(hex.AppendEncode(nil, name[:]), ' ')
+	audit := request{
+		script: auditScript, bucket: b, record: tags[b] + auditSuffix, index: indexes[b], deadline: deadline,
+		args: []string{string(append(entry, text...)), strconv.Itoa(auditKept), millis(auditLife)},
+	}
+	audit.result = audit.record + resultSuffix
+	return s.one(ctx, audit).Err
 }
 
 // one carries out a single request as Do does its own, replicas included.
