@@ -18,14 +18,17 @@ import (
 type crowd struct {
 	t        *testing.T
 	tag      string
-	results  []int // per client, the orders that have a result
+	standing time.Duration // how long an order may be told that it is under way
+	results  []int         // per client, the orders that have a result
 	answered atomic.Int64
 	end      func()
 }
 
-// gather starts a crowd; clients are given one each.
-func gather(t *testing.T, tag string, clients ...*story.Client) *crowd {
-	c := &crowd{t: t, tag: tag, results: make([]int, len(clients))}
+// gather starts a crowd; clients are given one each. Nobody but its client sends
+// an order, one request after the other: what is under way is what the client was
+// told is not, for as long as its release takes.
+func gather(t *testing.T, tag string, standing time.Duration, clients ...*story.Client) *crowd {
+	c := &crowd{t: t, tag: tag, standing: standing, results: make([]int, len(clients))}
 	over := make(chan struct{})
 	var senders sync.WaitGroup
 	c.end = sync.OnceFunc(func() {
@@ -58,6 +61,7 @@ func (c *crowd) key(client, order int) string { return fmt.Sprintf("%s-%d-%d", c
 // than that it is under way or that the store is away, and nothing late.
 func (c *crowd) untilResult(client *story.Client, order story.Request) error {
 	var seen []story.Answer
+	var since time.Time // of the first of the last answers, which all said in-flight
 	for deadline := time.Now().Add(40 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		a := client.Send(c.t.Context(), order)
 		seen = append(seen, a)
@@ -66,6 +70,13 @@ func (c *crowd) untilResult(client *story.Client, order story.Request) error {
 		case "201 created", "201 replayed":
 			return nil
 		case "409 in-flight", "503 unavailable":
+			if kind == "503 unavailable" {
+				since = time.Time{}
+			} else if since.IsZero() {
+				since = time.Now()
+			} else if stood := time.Since(since); stood > c.standing {
+				return fmt.Errorf("in-flight for %v with nobody behind it, after %s: %s", stood, story.Count(seen...), a)
+			}
 			if a.Took > 3*time.Second {
 				return fmt.Errorf("it took too long: %s", a)
 			}
@@ -115,14 +126,15 @@ func (c *crowd) check(s *stack.Stack, right func(runs []shop.Execution) bool) {
 }
 
 // TestBridgeComesAndGoes kills, freezes and brings back the bridge again and
-// again. Every order runs once.
+// again. Every order runs once, and none is held up by a claim that came after its
+// own release: the lease of an order is 10s.
 func TestBridgeComesAndGoes(t *testing.T) {
 	w := world(t)
 	var clients []*story.Client
 	for i := range 8 {
 		clients = append(clients, client(t, w.Town.Gateway(i%2), story.HTTP1))
 	}
-	c := gather(t, w.Key("away"), clients...)
+	c := gather(t, w.Key("away"), 3*time.Second, clients...)
 	bridge := stack.BridgePart(0)
 	rounds := 2
 	if long {
@@ -141,7 +153,10 @@ func TestBridgeComesAndGoes(t *testing.T) {
 			c.goOn()
 		}
 	}
-	c.check(w.Town, func(runs []shop.Execution) bool { return len(runs) == 1 })
+	c.check(w.Town, func(runs []shop.Execution) bool {
+		// A second attempt would mean that a claim outlived its client.
+		return len(runs) == 1 && slices.Equal(runs[0].Headers["idempotency-attempt"], []string{"1"})
+	})
 }
 
 // TestRedisMasterKilled kills a master under load. Its keys are unavailable
@@ -154,7 +169,7 @@ func TestRedisMasterKilled(t *testing.T) {
 	for range 8 {
 		clients = append(clients, door(t, w.Mesh))
 	}
-	c := gather(t, w.Key("failover"), clients...)
+	c := gather(t, w.Key("failover"), 40*time.Second, clients...)
 	c.goOn()
 	parts := w.Mesh.Parts()
 	master := parts[slices.IndexFunc(parts, isRedis)]

@@ -3,6 +3,7 @@ package stack
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"text/tabwriter"
 )
 
@@ -33,4 +34,6 @@ func (s *Stack) Describe(w io.Writer) {
 	}
 	_ = tw.Flush()
 	_, _ = fmt.Fprintf(w, "logs and pid files: %s\n", s.dir)
+	_, _ = fmt.Fprintf(w, "JSON API: secrets in %s (role consumer, namespace %s) and %s (role operator)\n",
+		filepath.Join(s.dir, consumerSecretFile), apiNamespace, filepath.Join(s.dir, operatorSecretFile))
 }

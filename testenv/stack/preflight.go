@@ -42,4 +42,7 @@ var checkSecrets = secrets{
 	bridge:  "0123456789abcdef0123456789abcdef-bridge",
 	naming:  "0123456789abcdef0123456789abcdef-naming",
 	sealing: "0123456789abcdef0123456789abcdef-sealing",
+
+	consumer: "0123456789abcdef0123456789abcdef-consumer",
+	operator: "0123456789abcdef0123456789abcdef-operator",
 }

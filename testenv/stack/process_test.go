@@ -188,6 +188,30 @@ func TestSecretsAreKeptAndClosed(t *testing.T) {
 	}
 }
 
+func TestEachSecretIsOneOfItsOwn(t *testing.T) {
+	dir := t.TempDir()
+	one, err := readSecrets(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, s := range []string{one.bridge, one.naming, one.sealing, one.consumer, one.operator} {
+		if len(s) != 64 || seen[s] {
+			t.Errorf("a secret of %d characters, or one twice", len(s))
+		}
+		seen[s] = true
+	}
+	if again, err := readSecrets(dir); err != nil || again != one {
+		t.Errorf("kept %v, %v", again == one, err)
+	}
+	if err := removeSecrets(dir); err != nil {
+		t.Error(err)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(left) > 0 {
+		t.Errorf("%v are left, %v", left, err)
+	}
+}
+
 func TestFreePortsAreDistinct(t *testing.T) {
 	ports, err := FreePorts(50)
 	if err != nil {

@@ -17,17 +17,23 @@ const (
 	bridgeSecretFile  = "bridge.secret"
 	namingSecretFile  = "naming.secret"
 	sealingSecretFile = "sealing.secret"
+	// For callers of the JSON API: one of each role.
+	consumerSecretFile = "api-consumer.secret"
+	operatorSecretFile = "api-operator.secret"
 )
 
 // secrets are a stack's own.
-type secrets struct{ bridge, naming, sealing string }
+type secrets struct{ bridge, naming, sealing, consumer, operator string }
 
 // readSecrets returns the secrets of dir, and makes those that are not there.
 func readSecrets(dir string) (s secrets, err error) {
 	for _, f := range []struct {
 		name string
 		dst  *string
-	}{{bridgeSecretFile, &s.bridge}, {namingSecretFile, &s.naming}, {sealingSecretFile, &s.sealing}} {
+	}{
+		{bridgeSecretFile, &s.bridge}, {namingSecretFile, &s.naming}, {sealingSecretFile, &s.sealing},
+		{consumerSecretFile, &s.consumer}, {operatorSecretFile, &s.operator},
+	} {
 		if *f.dst, err = secret(dir, f.name); err != nil {
 			return s, err
 		}
@@ -56,7 +62,7 @@ func secret(dir, name string) (string, error) {
 
 // removeSecrets ends the life of a stack's secrets.
 func removeSecrets(dir string) error {
-	for _, name := range []string{bridgeSecretFile, namingSecretFile, sealingSecretFile} {
+	for _, name := range []string{bridgeSecretFile, namingSecretFile, sealingSecretFile, consumerSecretFile, operatorSecretFile} {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
