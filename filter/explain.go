@@ -30,6 +30,7 @@ type Explanation struct {
 	// source is present.
 	KeySource   int
 	Fingerprint []byte // in the form of [wire.AppendPart]; empty unless it claims
+	Compared    Compared
 	Reply       *LocalReply
 	// Removed and Upstream are the header lines that a grant takes away from the
 	// request and adds to it. Fence and attempt are examples.
@@ -100,7 +101,7 @@ func Explain(cfg *rules.Config, method, path string, r Request, body []byte) Exp
 		x.Verdict = PassesKeyless
 	case stateClaiming:
 		x.Verdict = Claims
-		x.Fingerprint = s.fingerprint
+		x.Fingerprint, x.Compared = s.fingerprint, s.content.compared
 		x.headers(s)
 		for k := SituationNew; k <= SituationAway; k++ {
 			if s, _ := judge(cfg, method, path, r, body); k.possible(s.rule) {

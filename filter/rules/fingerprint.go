@@ -16,7 +16,7 @@ func (p *parser) checkFingerprint(r *Rule, n *node) {
 	if over := n.get("over"); over.good() && f.Over != OverReject {
 		if f.Body == BodyNone {
 			p.add("fingerprint.over", over, `has nothing to do with fingerprint.body "none", under which a larger body passes`)
-		} else if !slices.ContainsFunc(r.Key.From, func(s KeySource) bool { return len(s.JSON) == 0 }) {
+		} else if !slices.ContainsFunc(r.Key.From, func(s KeySource) bool { return !s.InBody() }) {
 			p.add("fingerprint.over", over, "needs a source of the key outside the body: a larger body is not read for one")
 		}
 	}

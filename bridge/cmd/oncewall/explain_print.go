@@ -41,7 +41,7 @@ func (e *explained) print(to io.Writer) {
 		if p.Form != "" {
 			form = " (" + p.Form + ")"
 		}
-		row(first("fingerprint", i), "%-8s%s%s", p.Part, p.SHA256, form)
+		row(first("fingerprint", i), "%-8s%s %s%s", p.Part, p.Algorithm, p.SHA256, form)
 	}
 	if p := e.Policy; p != nil {
 		row("policy", "lease %s, ttl %s, tombstone_ttl %s, upstream_timeout %s", p.Lease, p.TTL, p.Tombstone, p.Upstream)

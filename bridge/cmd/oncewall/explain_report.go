@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/oncewall/oncewall/filter"
-	"github.com/oncewall/oncewall/filter/canon"
 	"github.com/oncewall/oncewall/filter/rules"
 	"github.com/oncewall/oncewall/filter/wire"
 )
@@ -54,9 +53,12 @@ type explainedOrigin struct {
 }
 
 type part struct {
-	Part   string `json:"part"`
-	SHA256 string `json:"sha256"`
-	Form   string `json:"form,omitempty"`
+	Part string `json:"part"`
+	// Algorithm stands for the configuration that shaped the digest: only digests
+	// of one algorithm are compared.
+	Algorithm string `json:"algorithm"`
+	SHA256    string `json:"sha256"`
+	Form      string `json:"form,omitempty"`
 }
 
 type refusal struct {
@@ -148,7 +150,7 @@ func describe(cfg *rules.Config, p *probe, x *filter.Explanation) *explained {
 	if x.KeySource >= 0 {
 		e.Key = &explainedOrigin{keySourceText(r.Key.From[x.KeySource]), x.Key}
 	}
-	e.Fingerprint = partsOf(x.Fingerprint, r, p.body)
+	e.Fingerprint = partsOf(x, p.body)
 	for _, o := range x.Outcomes {
 		words := situations[o.Situation]
 		e.Outcomes = append(e.Outcomes, outcome{words[0], string(o.Code), o.Status, o.Forwarded, words[1]})
@@ -243,25 +245,20 @@ func keySourceText(s rules.KeySource) string {
 }
 
 // partsOf takes a fingerprint apart.
-func partsOf(fp []byte, r *rules.Rule, body []byte) (parts []part) {
-	wire.MapParts(fp, func(id wire.PartID, digest []byte) (same [wire.DigestBytes]byte) {
-		p := part{Part: id.String(), SHA256: hex.EncodeToString(digest)}
-		switch {
-		case id == wire.PartHeaders:
-			p.Form = strings.Join(r.Fingerprint.Headers, ", ")
-		case id == wire.PartBody && r.Fingerprint.Body == rules.BodyRaw:
-			p.Form = "raw bytes"
-		case id == wire.PartBody:
-			p.Form = "canonical JSON"
+func partsOf(x *filter.Explanation, body []byte) (parts []part) {
+	for q := range wire.Parts(x.Fingerprint) {
+		p := part{Part: q.ID.String(), Algorithm: fmt.Sprintf("%04x", uint16(q.Algorithm)), SHA256: hex.EncodeToString(q.Digest)}
+		switch q.ID {
+		case wire.PartHeaders:
+			p.Form = strings.Join(x.Rule.Fingerprint.Headers, ", ")
+		case wire.PartBody:
+			p.Form = x.Compared.String()
 			if len(body) == 0 {
 				p.Form = "empty"
-			} else if _, ok := canon.Digest(body); !ok {
-				p.Form = "raw bytes: it is not JSON"
 			}
 		}
 		parts = append(parts, p)
-		return same
-	})
+	}
 	return parts
 }
 
