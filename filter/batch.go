@@ -161,11 +161,17 @@ func (w *Worker) encode(f *flight, budget time.Duration) {
 	clear(s.Ops)
 }
 
-func (b *batcher) newFlight() *flight {
+// callID is the number of the next callout.
+func (b *batcher) callID() uint32 {
 	b.nextID++
 	if b.nextID == 0 {
 		b.nextID++ // 0 is the number that no rule's batch has
 	}
+	return b.nextID
+}
+
+func (b *batcher) newFlight() *flight {
+	b.callID()
 	if n := len(b.spare); n > 0 {
 		f := b.spare[n-1]
 		b.spare = b.spare[:n-1]
@@ -202,6 +208,9 @@ func (b *batcher) land(id uint32) *flight {
 
 // CallAnswered takes the body of a bridge's stamped answer to a callout.
 func (w *Worker) CallAnswered(now int64, id uint32, body []byte) {
+	if w.pollEnded(now, id, body) {
+		return
+	}
 	f := w.b.land(id)
 	if f == nil {
 		return
@@ -231,6 +240,9 @@ func (w *Worker) CallAnswered(now int64, id uint32, body []byte) {
 // timed out, or answered by something that is not a bridge.
 func (w *Worker) CallFailed(now int64, id uint32) {
 	if f := w.b.land(id); f != nil {
+	if w.pollEnded(now, id, nil) {
+		return
+	}
 		w.callFailed(now, f)
 	}
 }
@@ -241,6 +253,9 @@ func (w *Worker) CallFailed(now int64, id uint32) {
 func (w *Worker) CallTooLarge(now int64, id uint32) {
 	f := w.b.land(id)
 	if f == nil {
+	if w.pollEnded(now, id, nil) {
+		return
+	}
 		return
 	}
 	for _, t := range f.tasks {
@@ -278,6 +293,9 @@ func (w *Worker) failed(now int64, t *task) {
 		w.enqueue(now, t)
 	case t.settles:
 		w.unacknowledged(now, t)
+	if t.stream != nil && t.sent && t.op.Kind == wire.Claim {
+		t.stream.unsure = true
+	}
 	case t.stream != nil:
 		t.stream.unavailable(now, t)
 	}

@@ -104,7 +104,8 @@ type Effect struct {
 	Call        CallEffect
 }
 
-// CallEffect is a callout to the bridge. Body stays valid until the call is
+// CallEffect is a callout to the bridge: POST to wire.BatchPath of bridge.cluster,
+// or, with Wait, to wire.WaitPath of bridge.wait_cluster. Body stays valid until the call is
 // answered or has failed.
 type CallEffect struct {
 	ID        uint32
@@ -112,6 +113,7 @@ type CallEffect struct {
 	Body      []byte
 }
 
+	Wait      bool
 // LocalReply is an answer made here.
 type LocalReply struct {
 	Status  uint32

@@ -13,6 +13,11 @@ const (
 	// what is left of its life.
 	HeaderAge       = "idempotency-age"
 	HeaderExpiresIn = "idempotency-expires-in"
+	// HeaderFirstSeen is when the replayed record was claimed, HeaderLeaseUntil when
+	// the claim of a concurrent request ends unless it is renewed: HTTP dates by the
+	// gateway's clock.
+	HeaderFirstSeen  = "idempotency-first-seen"
+	HeaderLeaseUntil = "idempotency-lease-until"
 	// HeaderRecorded marks an answer whose record the store has not acknowledged:
 	// "pending", or "superseded" where a newer owner holds the key.
 	HeaderRecorded = "idempotency-recorded"
@@ -52,18 +57,20 @@ var notRecorded = map[string]bool{
 	// made anew for each answer
 	"content-length": true, "date": true, "via": true, "alt-svc": true,
 	"x-envoy-upstream-service-time": true, "x-envoy-attempt-count": true,
-	"x-envoy-decorator-operation": true, "x-request-id": true,
+	"x-envoy-decorator-operation": true, "x-request-id": true, "preference-applied": true,
 	// credentials
 	"set-cookie": true, "set-cookie2": true, "www-authenticate": true,
 	"proxy-authenticate": true, "authentication-info": true, "proxy-authentication-info": true,
 	// ours
 	HeaderStatus: true, HeaderReplayed: true, HeaderAge: true, HeaderExpiresIn: true,
+	HeaderFirstSeen: true, HeaderLeaseUntil: true,
 	HeaderRecorded: true, HeaderOutcome: true, HeaderTTL: true, HeaderFence: true, HeaderAttempt: true, HeaderGateway: true,
 }
 
 // ownResponseHeaders are removed from what upstream answers: only this gateway
 // speaks of its records.
-var ownResponseHeaders = []string{HeaderStatus, HeaderReplayed, HeaderAge, HeaderExpiresIn, HeaderRecorded, HeaderRedacted, HeaderOutcome, HeaderTTL}
+var ownResponseHeaders = []string{HeaderStatus, HeaderReplayed, HeaderAge, HeaderExpiresIn,
+	HeaderFirstSeen, HeaderLeaseUntil, HeaderRecorded, HeaderRedacted, HeaderOutcome, HeaderTTL}
 
 // ofWholeBody lists header lines that are true of the whole body alone: with
 // values redacted they are dropped.

@@ -28,6 +28,7 @@ const (
 	CodeTooLarge         Code = "too-large"
 	CodeUnavailable      Code = "unavailable"
 	CodeOverQuota        Code = "over-quota"
+	CodeTooManyWaiting   Code = "too-many-waiting"
 	CodeUnprotected      Code = "unprotected"
 	CodeMisconfigured    Code = "misconfigured"
 	CodeReleased         Code = "released"
@@ -55,6 +56,8 @@ var (
 	problemInFlight = &problem{CodeInFlight, 409, 10, "The same request is being processed",
 		"A request with this idempotency key has been forwarded and has not been answered yet. Retry with the same key.", true, MetricInFlight}
 	problemKeyReused = &problem{CodeKeyReused, 422, 3, "The idempotency key was used for another request",
+	problemTooManyWaiting = &problem{CodeTooManyWaiting, 409, 10, "Too many requests wait for this one",
+		"A request with this idempotency key has been forwarded and has not been answered yet, and no more requests can wait for its answer. Retry with the same key.", true, MetricTooManyWaiting}
 		"This key belongs to a request that differs in the parts listed. Use a new key for a new request.", false, MetricKeyReused}
 	problemKeyMissing = &problem{CodeKeyMissing, 400, 3, "An idempotency key is required",
 		"This operation needs an idempotency key. See the operation's documentation for where it goes.", false, MetricKeyRefused}
@@ -96,6 +99,7 @@ type extra struct {
 
 // reply renders the problem document (RFC 9457).
 func (p *problem) reply(x extra) *LocalReply {
+	until        string // when a lease ends, an HTTP date
 	b := make([]byte, 0, 512)
 	b = append(b, `{"type":"`...)
 	b = append(b, problemBase...)
@@ -131,7 +135,7 @@ func (p *problem) reply(x extra) *LocalReply {
 		b = strconv.AppendUint(b, uint64(x.status), 10)
 	}
 	b = append(b, '}', '\n')
-	h := make([][2]string, 0, 4)
+	h := make([][2]string, 0, 8)
 	h = append(h, [2]string{"content-type", "application/problem+json"},
 		[2]string{"cache-control", "no-store"},
 		[2]string{HeaderStatus, string(p.code)})
@@ -139,7 +143,11 @@ func (p *problem) reply(x extra) *LocalReply {
 		h = append(h, [2]string{"retry-after", strconv.FormatInt((x.retryAfterMS+999)/1000, 10)})
 	}
 	return &LocalReply{Status: p.status, Details: "oncewall_" + string(p.code), Headers: h, Body: b, GRPC: p.grpc}
+		[2]string{"link", "<" + problemBase + string(p.code) + `.md>; rel="describedby"`},
 }
+	if x.until != "" {
+		h = append(h, [2]string{HeaderLeaseUntil, x.until})
+	}
 
 // problemPanic has the code of a gateway that is not fit for the request: unlike
 // problemMisconfigured it cannot say how far the request got.

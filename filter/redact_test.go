@@ -14,7 +14,7 @@ import (
 // redactingRig has the rule orders leave /card/number and /pin out of records.
 func redactingRig(t *testing.T, when string) *rig {
 	t.Helper()
-	text := fmt.Sprintf(rigConfig, true, "json", "json", "json", "json", "json")
+	text := fmt.Sprintf(rigConfig, true, "json", "json", "json", "json", "json", "json")
 	text = strings.Replace(text, `"record": {"max_body": "1KiB"}`,
 		`"record": {"max_body": "1KiB", "when": "`+when+`", "redact": ["/card/number", "/pin"]}`, 1)
 	cfg, err := rules.Parse([]byte(text))

@@ -11,19 +11,29 @@ import (
 
 // finished takes the bridge's word that the key is finished.
 func (s *Stream) finished(now int64, r *wire.Result, sent int64) {
+	e, ok := s.entryOf(r, sent)
+	if !ok {
+		s.reply(problemNotKept, extra{status: r.Status})
+		return
+	}
+	s.w.done.put(e)
+	s.answerFinished(now, e)
+}
+
+// entryOf is what the bridge says of a finished key, at the moment at; false: its
+// record cannot be read, which is counted.
+func (s *Stream) entryOf(r *wire.Result, at int64) (*entry, bool) {
 	e := &entry{id: s.record, rule: s.rule, fingerprint: s.fingerprint, code: r.Code, status: r.Status,
-		at: sent, age: r.AgeMS * int64(time.Millisecond), life: r.RemainingMS * int64(time.Millisecond)}
+		at: at, age: r.AgeMS * int64(time.Millisecond), life: r.RemainingMS * int64(time.Millisecond)}
 	if r.Code == wire.Replayed {
 		resp, ok := decodeRecord(r.Result)
 		if !ok {
 			s.w.count(MetricInvalidRecord)
-			s.reply(problemNotKept, extra{status: r.Status})
-			return
+			return nil, false
 		}
 		e.response = resp
 	}
-	s.w.done.put(e)
-	s.answerFinished(now, e)
+	return e, true
 }
 
 // remember keeps what the store has acknowledged as final. Of an operation that
@@ -82,12 +92,15 @@ func (s *Stream) answerFinished(now int64, e *entry) {
 func (s *Stream) replay(now int64, e *entry) *LocalReply {
 	r := e.response
 	elapsed := now - e.at
-	h := make([][2]string, 0, len(r.Headers)+4)
+	h := make([][2]string, 0, len(r.Headers)+6)
 	for _, l := range r.Headers {
 		h = append(h, [2]string{l.Name, l.Value})
 	}
 	h = append(h, [2]string{HeaderStatus, string(CodeReplayed)}, [2]string{HeaderReplayed, "true"},
 		[2]string{HeaderAge, seconds(e.age + elapsed)})
+	if seen := s.w.date(now - e.age - elapsed); seen != "" {
+		h = append(h, [2]string{HeaderFirstSeen, seen})
+	}
 	if e.life > 0 {
 		h = append(h, [2]string{HeaderExpiresIn, seconds(max(e.life-elapsed, 0))})
 	}

@@ -34,6 +34,7 @@ type sent struct {
 	id    uint32
 	batch wire.Batch
 	until int64
+	wait  bool
 }
 
 // seen is what a stream has been told.
@@ -82,6 +83,9 @@ const rigConfig = `{
   {"name": "checkout", "match": {"path": {"prefix": "/checkout"}}, "key": {"from": [{"header": "idempotency-key"}], "issued": true},
    "fingerprint": {"body": "%s"}, "completed": {"action": "reject"},
    "recovery": {"lease": "10s", "action": "hold"}, "unavailable": "reject"}
+  {"name": "asked", "match": {"path": {"prefix": "/asked"}}, "key": {"from": [{"header": "idempotency-key"}]},
+   "fingerprint": {"body": "%s"}, "in_flight": {"max_wait": "1500ms"},
+   "recovery": {"lease": "10s", "action": "hold"}, "unavailable": "reject"},
  ]}`
 
 // parseConfig is the rig's configuration with the flag on, or off with rules
@@ -91,7 +95,7 @@ func parseConfig(t failer, flag bool) *rules.Config {
 	if !flag {
 		body = "none"
 	}
-	cfg, err := rules.Parse(fmt.Appendf(nil, rigConfig, flag, body, body, body, body, body))
+	cfg, err := rules.Parse(fmt.Appendf(nil, rigConfig, flag, body, body, body, body, body, body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +183,7 @@ func (g *rig) perform() {
 					g.t.Fatalf("%d replies, request resumed %d times", len(s.replies), s.resumed)
 				}
 			case Call:
-				f := sent{id: e.Call.ID, until: g.now + int64(e.Call.TimeoutMS)*int64(time.Millisecond)}
+				f := sent{id: e.Call.ID, wait: e.Call.Wait, until: g.now + int64(e.Call.TimeoutMS)*int64(time.Millisecond)}
 				if err := wire.DecodeBatch(bytes.Clone(e.Call.Body), &f.batch); err != nil {
 					g.t.Fatal(err)
 				}
@@ -347,6 +351,20 @@ func (g *rig) step(b *wire.Batch, op *wire.Operation) wire.Result {
 			g.records[id] = &record{state: "U", owner: owner, fp: op.Fingerprint}
 		}
 	case wire.Executed, wire.Complete:
+		}
+		return wire.Result{Code: wire.ResponseNotKept, Status: r.status}
+	case wire.Wait:
+		switch {
+		case r == nil, r.state == "R":
+			return wire.Result{Code: wire.Free}
+		case r.fp != nil && !bytes.Equal(r.fp, op.Fingerprint):
+			return wire.Result{Code: wire.KeyReused, Differs: wire.Differs(r.fp, op.Fingerprint)}
+		case r.state == "P":
+			return wire.Result{Code: wire.InFlight, RetryAfterMS: 9000}
+		case r.state == "U":
+			return wire.Result{Code: wire.OutcomeUnknown, RetryAfterMS: 9000}
+		case r.state == "C":
+			return wire.Result{Code: wire.Replayed, Status: r.status, Result: r.result, AgeMS: 1500, RemainingMS: 60000}
 		if r != nil && (r.state == "C" || r.owner != owner && r.state != "U" && r.state != "R") {
 			if r.owner == owner {
 				return wire.Result{Code: wire.OK}

@@ -77,11 +77,14 @@ func check(err error) {
 	}
 }
 
-// call sends a batch. The answer goes to the core whatever has become of the
+// call sends a batch or a long poll. The answer goes to the core whatever has become of the
 // stream that happened to be current.
 func (p *plugin) call(c *filter.CallEffect) {
-	id := c.ID
-	st := wasip1.Callout(p.worker.Config().Bridge.Cluster, p.headers, c.Body, c.TimeoutMS, func(a wasip1.Answer) {
+	id, cluster, headers := c.ID, p.worker.Config().Bridge.Cluster, p.headers
+	if c.Wait {
+		cluster, headers = p.worker.Config().Bridge.WaitCluster, p.waiting
+	}
+	st := wasip1.Callout(cluster, headers, c.Body, c.TimeoutMS, func(a wasip1.Answer) {
 		switch body, status := bridgeAnswer(a); status {
 		case "200":
 			p.worker.CallAnswered(p.now(), id, body)

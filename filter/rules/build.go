@@ -132,8 +132,6 @@ func (p *parser) buildInFlight(r *Rule, s source) {
 	case action != nil && action.bad:
 	case r.InFlight.Action == Wait && wait == nil:
 		p.add("in_flight.max_wait", nil, `is required with action "wait"`)
-	case r.InFlight.Action == Reject && wait != nil:
-		p.add("in_flight.max_wait", wait, `is not allowed with action "reject"`)
 	}
 }
 

@@ -137,7 +137,6 @@ var bad = []struct {
 
 	// Decisions.
 	{"wait without bound", withRule(`, "in_flight": {"action": "wait"}`), `rule "r": in_flight.max_wait is required with action "wait"`, false},
-	{"bound without wait", withRule(`, "in_flight": {"max_wait": "5s"}`), `rule "r": in_flight.max_wait "5s" is not allowed with action "reject"`, false},
 	{"action", withRule(`, "completed": {"action": "wait"}`), `rule "r": completed.action "wait" must be one of replay, reject`, true},
 	{"ttl", withRule(`, "completed": {"ttl": "721h"}`), `rule "r": completed.ttl "721h" must be 1s to 720h`, false},
 	{"no upstream timeout", strings.Replace(withRule(""), `"upstream_timeout": "15s", `, "", 1), `rule "r": upstream_timeout must be stated by the rule or by defaults`, false},

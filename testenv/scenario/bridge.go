@@ -34,7 +34,7 @@ const maxCallBody = 32 << 20
 
 // kinds are the operations by the words for them.
 var kinds = map[string]wire.Kind{"issue": wire.Issue, "claim": wire.Claim, "executed": wire.Executed, "complete": wire.Complete,
-	"release": wire.Release, "unknown": wire.Unknown, "renew": wire.Renew}
+	"release": wire.Release, "unknown": wire.Unknown, "renew": wire.Renew, "wait": wire.Wait}
 
 // fault is what happens to batches with certain operations.
 type fault struct {
@@ -73,7 +73,13 @@ type bridge struct {
 	serve func(batch []byte, h Lines) bridgeAnswer
 	clock func() time.Duration
 
+	// look is the real bridge's look at the record of a long poll; nil: time is
+	// real, and serveWait waits.
+	look      func(batch *wire.Batch) wire.Result
+	serveWait func(batch []byte, h Lines) bridgeAnswer
+
 	mu       sync.Mutex
+	waits    []*pendingWait
 	faults   []fault // newest first
 	held     []func()
 	grants   map[uint64][]record      // by fence: each record has fences of its own
@@ -104,6 +110,9 @@ func (b *bridge) spoil(f fault) {
 func (b *bridge) pick(batch *wire.Batch) fault {
 	for i := range b.faults {
 		f := &b.faults[i]
+		if isWait(batch) && f.on == nil && f.times > 0 {
+			continue // a number of batches
+		}
 		if f.times == 0 || f.on != nil && !slices.ContainsFunc(batch.Ops, func(o wire.Operation) bool { return slices.Contains(f.on, o.Kind) }) {
 			continue
 		}
@@ -119,6 +128,11 @@ func (b *bridge) arrive(body []byte, h Lines, c callout) {
 	if err := wire.DecodeBatch(bytes.Clone(body), &batch); err != nil {
 		panic(fmt.Sprintf("scenario: the filter sent no batch: %v", err))
 	}
+	if isWait(&batch) {
+		b.arriveWait(body, h, &batch, c)
+		return
+	}
+	defer b.wake()
 	b.mu.Lock()
 	f := b.pick(&batch)
 	for _, op := range batch.Ops {
@@ -134,7 +148,10 @@ func (b *bridge) arrive(body []byte, h Lines, c callout) {
 		c.answer(bridgeAnswer{status: 503, body: []byte("upstream connect error")})
 		return
 	case "crawls":
-		c.after(f.d, func() { c.answer(b.work(body, h, &batch, true)) })
+		c.after(f.d, func() {
+			c.answer(b.work(body, h, &batch, true))
+			b.wake()
+		})
 		return
 	}
 	a := b.work(body, h, &batch, f.kind == "answers" || f.kind == "holds" || f.kind == "delays")

@@ -40,6 +40,8 @@ func newCore(config []byte, flag bool) (*stage, error) {
 		return nil, err
 	}
 	w.bridge = newBridge(func() time.Duration { return w.now }, func(batch []byte, _ Lines) bridgeAnswer { return w.real.serve(w.now, batch) })
+	w.bridge.look = func(batch *wire.Batch) wire.Result { return w.real.look(w.now, batch) }
+	w.w.SetClock(w.at(), start.UnixNano())
 	w.backend = newBackend(w.bridge)
 	return &stage{w: w, backend: w.backend, bridge: w.bridge}, nil
 }

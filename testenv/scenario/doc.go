@@ -82,7 +82,7 @@
 //	bridge is quiet             every last word on a claim is acknowledged
 //
 // A fault meets batches with one of the operations (issue, claim, executed,
-// complete, release, unknown, renew), all if none is named; the newest line that
+// complete, release, unknown, renew, wait), all if none is named; the newest line that
 // fits counts. Unless it says otherwise the bridge does its work and only the
 // answer suffers, which is the worse case:
 //

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oncewall/oncewall/filter/wire"
 	"github.com/oncewall/oncewall/testenv/host"
 )
 
@@ -41,6 +42,7 @@ func newHarness(bin *host.Binary, config []byte, flag bool) (*stage, error) {
 		return nil, err
 	}
 	w.bridge = newBridge(w.now, func(batch []byte, _ Lines) bridgeAnswer { return w.real.serve(w.now(), batch) })
+	w.bridge.look = func(batch *wire.Batch) wire.Result { return w.real.look(w.now(), batch) }
 	w.backend = newBackend(w.bridge)
 	w.h, err = host.New(context.Background(), host.Options{
 		Binary: bin, PluginConfig: config, AllowOnHeadersStopIteration: flag, Start: start, Seed: 1,

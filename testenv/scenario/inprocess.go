@@ -26,6 +26,7 @@ const realBudget = 30 * time.Second
 // inProcess is the real bridge, without a network before it, on a virtual clock.
 type inProcess struct {
 	store   *redis.EmbeddedStore
+	server  *server.Server
 	handler http.Handler
 	// at is the virtual clock since start. The store reads it now and then on a
 	// goroutine of its own.
@@ -49,7 +50,7 @@ func newInProcess() (*inProcess, error) {
 		store.Close()
 		return nil, err
 	}
-	p.store, p.handler = store, srv.DataHandler()
+	p.store, p.server, p.handler = store, srv, srv.DataHandler()
 	return p, nil
 }
 

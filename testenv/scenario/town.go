@@ -94,6 +94,7 @@ func (t *Town) Tell(ctx context.Context, v *Variant) error {
 	w := &envoyWorld{town: t, ctx: ctx, clients: map[string]*envoyClient{}, shut: map[string]bool{}, number: t.told, began: time.Now()}
 	t.told++
 	w.bridge = newBridge(func() time.Duration { return time.Since(w.began) }, w.serve)
+	w.bridge.serveWait = func(batch []byte, h Lines) bridgeAnswer { return w.ask(wire.WaitPath, batch, h) }
 	w.backend = newBackend(w.bridge)
 	if err := w.loadStats(); err != nil {
 		return err
@@ -130,8 +131,12 @@ func (t *Town) serveBridge(w http.ResponseWriter, r *http.Request) {
 
 // serve asks the real bridge.
 func (w *envoyWorld) serve(batch []byte, h Lines) bridgeAnswer {
+	return w.ask(wire.BatchPath, batch, h)
+}
+
+func (w *envoyWorld) ask(path string, batch []byte, h Lines) bridgeAnswer {
 	unavailable := func(err error) bridgeAnswer { return bridgeAnswer{status: 502, body: []byte(err.Error())} }
-	req, err := http.NewRequest(http.MethodPost, "http://"+w.town.stack.Bridge(0)+wire.BatchPath, bytes.NewReader(batch))
+	req, err := http.NewRequest(http.MethodPost, "http://"+w.town.stack.Bridge(0)+path, bytes.NewReader(batch))
 	if err != nil {
 		return unavailable(err)
 	}

@@ -1,0 +1,17 @@
+story: A first request that was released leaves its key to one of those that wait
+rules: main
+
+upstream: holds
+a: POST /payments key=k1 body={"a":1}
+backend ran: 1
+b: as a
+wait 50ms
+c: as a
+wait 50ms
+upstream answers a: 429
+a sees: 429 created
+backend ran: 2
+upstream answers b: 201 body=done
+b sees: 201 created body=done
+c sees: 201 replayed body=done
+backend ran: 2
