@@ -60,7 +60,7 @@ func registered(t *testing.T) (map[string]metric, *prometheus.Registry) {
 		reg.Describe(descs)
 		close(descs)
 	}()
-	form := regexp.MustCompile(`fqName: "([^"]*)", help: ("(?:[^"\\]|\\.)*"), constLabels: \{([^}]*)\}, variableLabels: \{([^}]*)\}`)
+	form := regexp.MustCompile(`fqName: "([^"]*)", help: ("(?:[^"\\]|\\.)*"),.* constLabels: \{([^}]*)\}, variableLabels: \{([^}]*)\}`)
 	all := map[string]metric{}
 	for d := range descs {
 		m := form.FindStringSubmatch(d.String())
