@@ -215,6 +215,7 @@ func (w *Worker) CallAnswered(now int64, id uint32, body []byte) {
 	if f == nil {
 		return
 	}
+	w.measure(now, f)
 	a := &w.b.answer
 	a.Results = a.Results[:0]
 	if err := wire.DecodeAnswer(body, a); err != nil || len(a.Results) != len(f.tasks) {
@@ -239,10 +240,11 @@ func (w *Worker) CallAnswered(now int64, id uint32, body []byte) {
 // CallFailed takes a callout that came to nothing: refused by the host, reset,
 // timed out, or answered by something that is not a bridge.
 func (w *Worker) CallFailed(now int64, id uint32) {
-	if f := w.b.land(id); f != nil {
 	if w.pollEnded(now, id, nil) {
 		return
 	}
+	if f := w.b.land(id); f != nil {
+		w.measure(now, f)
 		w.callFailed(now, f)
 	}
 }
@@ -251,11 +253,11 @@ func (w *Worker) CallFailed(now int64, id uint32) {
 // among it would be refused for ever: their records say instead that the
 // response was not kept.
 func (w *Worker) CallTooLarge(now int64, id uint32) {
-	f := w.b.land(id)
-	if f == nil {
 	if w.pollEnded(now, id, nil) {
 		return
 	}
+	f := w.b.land(id)
+	if f == nil {
 		return
 	}
 	for _, t := range f.tasks {
@@ -268,6 +270,11 @@ func (w *Worker) CallTooLarge(now int64, id uint32) {
 	}
 	w.b.breaker.answered()
 	w.callFailed(now, f)
+}
+
+// measure tells how long a callout took.
+func (w *Worker) measure(now int64, f *flight) {
+	w.emit(Effect{Kind: Measure, N: uint32(max(now-f.sent, 0) / int64(time.Millisecond))})
 }
 
 func (w *Worker) callFailed(now int64, f *flight) {
@@ -286,6 +293,9 @@ func (w *Worker) callFailed(now int64, f *flight) {
 // failed takes one try of a task that came to nothing: its effect is not known.
 func (w *Worker) failed(now int64, t *task) {
 	t.tries++
+	if t.stream != nil && t.sent && t.op.Kind == wire.Claim {
+		t.stream.unsure = true
+	}
 	switch {
 	case t.dropped:
 		w.forget(t)
@@ -293,9 +303,6 @@ func (w *Worker) failed(now int64, t *task) {
 		w.enqueue(now, t)
 	case t.settles:
 		w.unacknowledged(now, t)
-	if t.stream != nil && t.sent && t.op.Kind == wire.Claim {
-		t.stream.unsure = true
-	}
 	case t.stream != nil:
 		t.stream.unavailable(now, t)
 	}
@@ -316,6 +323,8 @@ func (w *Worker) answered(now int64, t *task, r *wire.Result, sent int64) {
 		t.stream.claimAnswered(now, r, sent)
 	case wire.Issue:
 		t.stream.issueAnswered(r)
+	case wire.Get:
+		t.stream.lookupAnswered(r)
 	case wire.Renew:
 		t.stream.renewed(r, sent)
 	}

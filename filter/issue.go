@@ -22,6 +22,9 @@ type candidate struct {
 // caller is known only from the body, so every rule that takes issued keys
 // looks at the headers now.
 func (s *Stream) issueHeaders(now int64, r Request, end bool) Action {
+	if s.method != "POST" {
+		return s.lookupHeaders(now, r)
+	}
 	for _, cr := range s.w.cfg.Rules {
 		if !cr.Key.Issued {
 			continue
@@ -55,7 +58,7 @@ func (s *Stream) issueComplete(now int64, paused Action) Action {
 	}
 	for i := range s.candidates {
 		c := &s.candidates[i]
-		if c.rule.Scope != scope {
+		if !c.rule.OwnsScope(scope) {
 			continue
 		}
 		if !c.known {
@@ -64,7 +67,7 @@ func (s *Stream) issueComplete(now int64, paused Action) Action {
 		}
 		s.state = stateClaiming
 		t := &task{rule: c.rule, stream: s, deadline: now + int64(s.w.cfg.Bridge.Timeout),
-			op: wire.Operation{Kind: wire.Issue, Scope: scope, Principal: c.principal, Trace: s.trace}}
+			op: wire.Operation{Kind: wire.Issue, Scope: c.rule.Scope, Principal: c.principal, Trace: s.trace}}
 		t.measure()
 		s.w.enqueue(now, t)
 		s.w.pump(now)

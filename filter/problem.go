@@ -33,6 +33,7 @@ const (
 	CodeMisconfigured    Code = "misconfigured"
 	CodeReleased         Code = "released"
 	CodeScopeUnknown     Code = "scope-unknown"
+	CodeKeyUnknown       Code = "key-unknown"
 	CodeIssued           Code = "issued"
 )
 
@@ -55,9 +56,9 @@ type problem struct {
 var (
 	problemInFlight = &problem{CodeInFlight, 409, 10, "The same request is being processed",
 		"A request with this idempotency key has been forwarded and has not been answered yet. Retry with the same key.", true, MetricInFlight}
-	problemKeyReused = &problem{CodeKeyReused, 422, 3, "The idempotency key was used for another request",
 	problemTooManyWaiting = &problem{CodeTooManyWaiting, 409, 10, "Too many requests wait for this one",
 		"A request with this idempotency key has been forwarded and has not been answered yet, and no more requests can wait for its answer. Retry with the same key.", true, MetricTooManyWaiting}
+	problemKeyReused = &problem{CodeKeyReused, 422, 3, "The idempotency key was used for another request",
 		"This key belongs to a request that differs in the parts listed. Use a new key for a new request.", false, MetricKeyReused}
 	problemKeyMissing = &problem{CodeKeyMissing, 400, 3, "An idempotency key is required",
 		"This operation needs an idempotency key. See the operation's documentation for where it goes.", false, MetricKeyRefused}
@@ -87,6 +88,10 @@ var (
 		"Nothing was forwarded.", false, MetricMisconfigured}
 	problemScopeUnknown = &problem{CodeScopeUnknown, 400, 3, "No key can be issued for this scope",
 		"The body must be a JSON object whose member scope names an operation that takes issued keys.", false, MetricKeyRefused}
+	problemLookupScope = &problem{CodeScopeUnknown, 400, 3, "It is not clear which operation's key is meant",
+		"Name the operation's scope in the query: ?scope=NAME.", false, MetricKeyRefused}
+	problemKeyUnknown = &problem{CodeKeyUnknown, 404, 5, "Nothing is known of this key",
+		"No request of this caller with this key has been seen in this scope, or it has been forgotten.", false, MetricKeyRefused}
 )
 
 // extra is what a single refusal adds to its fixed part.
@@ -94,12 +99,12 @@ type extra struct {
 	retryAfterMS int64  // > 0: Retry-After, rounded up to seconds
 	parts        []byte // key-reused: one PartID a byte
 	status       uint16 // response-not-kept, key-used: the original status
+	until        string // when a lease ends, an HTTP date
 	reason       string // key-invalid: fixed text of the rule that was broken
 }
 
 // reply renders the problem document (RFC 9457).
 func (p *problem) reply(x extra) *LocalReply {
-	until        string // when a lease ends, an HTTP date
 	b := make([]byte, 0, 512)
 	b = append(b, `{"type":"`...)
 	b = append(b, problemBase...)
@@ -138,16 +143,16 @@ func (p *problem) reply(x extra) *LocalReply {
 	h := make([][2]string, 0, 8)
 	h = append(h, [2]string{"content-type", "application/problem+json"},
 		[2]string{"cache-control", "no-store"},
-		[2]string{HeaderStatus, string(p.code)})
-	if p.retryable && x.retryAfterMS > 0 {
-		h = append(h, [2]string{"retry-after", strconv.FormatInt((x.retryAfterMS+999)/1000, 10)})
-	}
-	return &LocalReply{Status: p.status, Details: "oncewall_" + string(p.code), Headers: h, Body: b, GRPC: p.grpc}
 		[2]string{"link", "<" + problemBase + string(p.code) + `.md>; rel="describedby"`},
-}
+		[2]string{HeaderStatus, string(p.code)})
 	if x.until != "" {
 		h = append(h, [2]string{HeaderLeaseUntil, x.until})
 	}
+	if p.retryable && x.retryAfterMS > 0 {
+		h = append(h, [2]string{"retry-after", strconv.FormatInt((x.retryAfterMS+999)/1000, 10)})
+	}
+	return &LocalReply{Status: p.status, Details: detailsPrefix + string(p.code), Headers: h, Body: b, GRPC: p.grpc}
+}
 
 // problemPanic has the code of a gateway that is not fit for the request: unlike
 // problemMisconfigured it cannot say how far the request got.

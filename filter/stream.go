@@ -132,7 +132,7 @@ func (s *Stream) RequestHeaders(now int64, r Request, end bool) Action {
 		if s.rule.Key.Required {
 			return s.refuse(problemKeyMissing, extra{}, end, r)
 		}
-		s.state = statePassing
+		s.passes()
 		return Continue
 	}
 	s.readPreference(r)
@@ -231,7 +231,7 @@ func (s *Stream) requestComplete(now int64, paused Action) Action {
 				return discardOf(paused)
 			}
 			s.body = nil
-			s.state = statePassing
+			s.passes()
 			return Continue
 		}
 	}
@@ -428,6 +428,7 @@ func (s *Stream) send(r *LocalReply) {
 	s.state = stateReplied
 	s.refusal, s.body = nil, nil
 	r.Headers = s.preferenceApplied(r.Headers)
+	s.answeredHere(r)
 	s.w.emit(Effect{Kind: Reply, Stream: s, Reply: r})
 }
 
@@ -448,6 +449,10 @@ func (s *Stream) Done(now int64, trail func() Trail) {
 	s.alive = false
 	s.leaveGroup()
 	w := s.w
+	switch was {
+	case stateReading, stateRefused, stateClaiming, stateForwarded, stateCapturing, stateSettling:
+		s.gone()
+	}
 	if s.rule != nil {
 		switch was {
 		case stateClaiming:

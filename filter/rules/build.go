@@ -38,9 +38,10 @@ func (p *parser) buildRule(label string, n *node) {
 	s := source{n, p.top.get("defaults")}
 	name := n.get("name").stringOr("")
 	r := &Rule{
-		Name:  name,
-		Scope: n.get("scope").stringOr(name),
-		Mode:  Mode(n.get("mode").valueOr(int64(Enforce))),
+		Name:           name,
+		Scope:          n.get("scope").stringOr(name),
+		PreviousScopes: n.get("previous_scopes").strings(),
+		Mode:           Mode(n.get("mode").valueOr(int64(Enforce))),
 	}
 	// The rule joins the list even with faults, so that it is compared with the
 	// others.
@@ -71,7 +72,7 @@ func (p *parser) buildFingerprint(r *Rule, n *node) {
 		Body:           BodyMode(n.get("body").valueOr(int64(BodyJSON))),
 		MaxBody:        n.get("max_body").valueOr(min(defaultRequestBody, p.cfg.Envoy.BufferLimit)),
 		Headers:        headers.strings(),
-		Ignore:         slices.Compact(slices.Sorted(slices.Values(n.get("ignore").strings()))),
+		Ignore:         slices.Sorted(slices.Values(n.get("ignore").strings())),
 		Over:           Over(n.get("over").valueOr(int64(OverReject))),
 		MaxDecodedBody: n.get("max_decoded_body").valueOr(defaultDecodedBody),
 	}

@@ -17,9 +17,9 @@ var bad = []struct {
 	{"not JSON", `{"namespace": "edge",}`, `not JSON at line 1, column 22: invalid character '}' looking for beginning of object key string`, true},
 	{"second line", "{\n  nope", `not JSON at line 2, column 3: invalid character 'n' looking for beginning of object key string`, true},
 	{"not an object", `[]`, `must be an object, is a list`, true},
-	{"unknown field", withRule(`, "retries": 1`), `rule "r": retries is not a field; the fields here are name, scope, match, key, fingerprint, durability, mode, principal, in_flight, completed, record, outcomes, upstream_timeout, envoy_retries, recovery, unavailable`, true},
+	{"unknown field", withRule(`, "retries": 1`), `rule "r": retries is not a field; the fields here are name, scope, previous_scopes, match, key, fingerprint, durability, mode, principal, in_flight, completed, record, outcomes, upstream_timeout, envoy_retries, recovery, unavailable`, true},
 	{"duplicate member", withRule(`, "unavailable": "forward"`), `rule "r": unavailable is there twice`, false},
-	{"member in another case", replaced(`"namespace"`, `"Namespace": "e", "namespace"`), `Namespace is not a field; the fields here are namespace, bridge, envoy, issue, defaults, rules`, true},
+	{"member in another case", replaced(`"namespace"`, `"Namespace": "e", "namespace"`), `Namespace is not a field; the fields here are namespace, bridge, envoy, issue, lookup, defaults, rules`, true},
 
 	// Types and forms.
 	{"number for a string", replaced(`"edge"`, `5`), `namespace 5 must be a string, is a number`, true},
@@ -152,7 +152,6 @@ var bad = []struct {
 	{"ledger", withRule(`, "durability": {"ledger": true}`), `rule "r": durability.ledger true is not supported by this version: must be false`, true},
 	{"observe", withRule(`, "mode": "observe"`), `rule "r": mode "observe" is not supported by this version; one of enforce, off is`, true},
 	{"streaming", withRule(`, "streaming": true`), `rule "r": streaming true is not supported by this version: must be false`, true},
-	{"previous scopes", withRule(`, "previous_scopes": ["a"]`), `rule "r": previous_scopes is not supported by this version`, true},
 	{"serialize_by", withRule(`, "serialize_by": {}`), `rule "r": serialize_by is not supported by this version`, true},
 	{"fault in defaults", replaced(`"rules"`, `"defaults": {"unavailable": "local"}, "rules"`), `defaults.unavailable "local" is not supported by this version; one of reject, forward is`, true},
 
@@ -163,6 +162,10 @@ var bad = []struct {
 	{"a header after none", second(`"name": "s", "match": {"headers": [{"name": "a"}], "path": {"prefix": "/r"}}`), `rule "s": match is covered by rule "r", which stands before it; this rule would never be met`, false},
 	{"one scope, two kinds of principal", second(`"name": "s", "scope": "r", "match": {"path": {"prefix": "/s"}}, "principal": "anonymous"`), `rule "s": scope is shared with rule "r", whose principal is of another kind: their keys would never meet`, false},
 	{"one scope, issued and not", second(`"name": "s", "scope": "r", "match": {"path": {"prefix": "/s"}}, "key": {"issued": true}`), `rule "s": scope is shared with rule "r", whose key.issued is another: one key would be both`, false},
+	{"previous scope of now", second(`"name": "s", "previous_scopes": ["a", "s"], "match": {"path": {"prefix": "/s"}}`), `rule "s": previous_scopes[1] "s" is the rule's scope of now`, false},
+	{"previous scope in use", second(`"name": "s", "previous_scopes": ["r"], "match": {"path": {"prefix": "/s"}}`), `rule "s": previous_scopes[0] "r" is the scope of rule "r"`, false},
+	{"one previous scope twice", second(`"name": "s", "previous_scopes": ["a", "a"], "match": {"path": {"prefix": "/s"}}`), `rule "s": previous_scopes[1] "a" is there twice, first at [0]`, true},
+	{"one scope, other previous ones", second(`"name": "s", "scope": "r", "previous_scopes": ["a"], "match": {"path": {"prefix": "/s"}}`), `rule "s": previous_scopes differ from those of rule "r", which has the same scope`, false},
 }
 
 // second is a configuration of two rules, the first being r under /r.

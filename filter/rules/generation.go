@@ -60,6 +60,10 @@ func generation(r *Rule) string {
 			d.number(int64(i), int64(status))
 		}
 	}
+	if len(r.PreviousScopes) > 0 {
+		d.text("previous_scopes")
+		d.list(r.PreviousScopes)
+	}
 	d.later(r)
 	sum := sha256.Sum256(d.b)
 	return hex.EncodeToString(sum[:8])

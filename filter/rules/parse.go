@@ -64,6 +64,13 @@ func (p *parser) build() *Config {
 	if issue := p.top.get("issue"); issue != nil {
 		p.cfg.Issue = &Issue{Path: trimSlash(issue.get("path").stringOr(defaultIssuePath))}
 	}
+	if lookup := p.top.get("lookup"); lookup != nil || p.cfg.Issue != nil {
+		path := defaultIssuePath
+		if p.cfg.Issue != nil {
+			path = p.cfg.Issue.Path
+		}
+		p.cfg.Lookup = trimSlash(lookup.get("path").stringOr(path))
+	}
 	if list := p.top.get("rules"); list != nil && list.kind == nodeList && int64(len(list.items)) <= root.member("rules").max {
 		for i, item := range list.items {
 			if item.kind == nodeObject {
@@ -111,4 +118,5 @@ func (p *parser) compareRules() {
 			p.add("scope", nil, "is shared with rule %q, whose key.issued is another: one key would be both", first.Name)
 		}
 	}
+	p.comparePrevious(scopes)
 }

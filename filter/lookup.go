@@ -1,0 +1,169 @@
+package filter
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/oncewall/oncewall/filter/canon"
+	"github.com/oncewall/oncewall/filter/wire"
+)
+
+// lookupHeaders takes the headers of a request about a key: GET or HEAD of the
+// lookup path, "/" and the key, percent-encoded. The query's scope names the rule;
+// it may be left out where all rules have one. The caller is named as the rule
+// names it, so nobody learns of another's keys. It never claims anything.
+func (s *Stream) lookupHeaders(now int64, r Request) Action {
+	path, query, _ := strings.Cut(s.path, "?")
+	rule, problem := s.lookupRule(query)
+	if problem != nil {
+		s.reply(problem, extra{})
+		return Pause
+	}
+	key, ok := percentDecoded(path[len(s.w.cfg.Lookup)+1:])
+	switch {
+	case !ok || key == "" || strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c == 0x7f }):
+		s.reply(problemKeyInvalid, extra{})
+		return Pause
+	case len(key) > rule.Key.MaxLength:
+		s.reply(problemKeyInvalid, extra{reason: "The key is too long."})
+		return Pause
+	}
+	principal, ok := principalOf(rule, r)
+	if !ok {
+		s.reply(problemPrincipalMissing, extra{})
+		return Pause
+	}
+	s.state = stateClaiming
+	s.lookup = rule
+	t := &task{rule: rule, stream: s, deadline: now + int64(s.w.cfg.Bridge.Timeout),
+		op: wire.Operation{Kind: wire.Get, Scope: rule.Scope, Principal: principal, Key: key, Fetch: true}}
+	t.measure()
+	s.w.enqueue(now, t)
+	s.w.pump(now)
+	s.w.schedule()
+	return Pause
+}
+
+// lookupRule finds the rule whose keys are asked about.
+func (s *Stream) lookupRule(query string) (*Rule, *problem) {
+	scope, named, err := canon.LookupForm([]byte(query), "scope")
+	if err != nil {
+		return nil, problemLookupScope
+	}
+	var found *Rule
+	for _, cr := range s.w.cfg.Rules {
+		rule := s.w.rules[cr]
+		switch {
+		case rule == nil || named && !rule.OwnsScope(scope):
+		case found == nil:
+			found = rule
+		case found.Scope != rule.Scope:
+			return nil, problemLookupScope
+		}
+	}
+	if found == nil {
+		return nil, problemLookupScope
+	}
+	return found, nil
+}
+
+// percentDecoded decodes a path's segment; false: a "%" that encodes nothing.
+func percentDecoded(s string) (string, bool) {
+	if strings.IndexByte(s, '%') < 0 {
+		return s, true
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] != '%' {
+			b = append(b, s[i])
+			continue
+		}
+		if i+2 >= len(s) {
+			return "", false
+		}
+		high, low := unhex(s[i+1]), unhex(s[i+2])
+		if high < 0 || low < 0 {
+			return "", false
+		}
+		b = append(b, byte(high<<4|low))
+		i += 2
+	}
+	return string(b), true
+}
+
+func unhex(c byte) int {
+	switch {
+	case c >= '0' && c <= '9':
+		return int(c - '0')
+	case c|0x20 >= 'a' && c|0x20 <= 'f':
+		return int(c|0x20-'a') + 10
+	}
+	return -1
+}
+
+// lookupStates are the states as the answer has them.
+var lookupStates = [...]string{
+	wire.StateIssued: "issued", wire.StateReleased: "released", wire.StateProcessing: "processing",
+	wire.StateUnknown: "unknown", wire.StateExecuted: "executed", wire.StateCompleted: "completed",
+}
+
+// lookedUp is the answer to a lookup; docs/api.md describes it.
+type lookedUp struct {
+	State       string        `json:"state"`
+	Scope       string        `json:"scope"`
+	Status      uint16        `json:"status,omitempty"`
+	AgeMS       int64         `json:"age_ms,omitempty"`
+	LeaseMS     int64         `json:"lease_ms,omitempty"`
+	RemainingMS int64         `json:"remaining_ms,omitempty"`
+	ResultKept  bool          `json:"result_kept"`
+	Result      *lookedResult `json:"result,omitempty"`
+}
+
+type lookedResult struct {
+	Status  uint16       `json:"status"`
+	Headers []lookedLine `json:"headers,omitempty"`
+	Body    string       `json:"body,omitempty"` // base64
+}
+
+type lookedLine struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// lookupAnswered tells the caller what is known of the key.
+func (s *Stream) lookupAnswered(r *wire.Result) {
+	if s.state != stateClaiming {
+		return
+	}
+	switch {
+	case r.Code == wire.NotFound:
+		s.reply(problemKeyUnknown, extra{})
+		return
+	case r.Code != wire.Found || int(r.State) >= len(lookupStates) || lookupStates[r.State] == "":
+		s.refused(r)
+		return
+	}
+	out := lookedUp{State: lookupStates[r.State], Scope: s.lookup.Scope, Status: r.Status, AgeMS: r.AgeMS,
+		LeaseMS: r.RetryAfterMS, RemainingMS: r.RemainingMS}
+	var kept wire.Response
+	if len(r.Result) > 0 && !s.lookup.policy.RejectRepeat && wire.DecodeResponse(r.Result, &kept) == nil {
+		out.ResultKept = true
+		out.Result = &lookedResult{Status: kept.Status, Body: base64.StdEncoding.EncodeToString(kept.Body)}
+		for _, h := range kept.Headers {
+			out.Result.Headers = append(out.Result.Headers, lookedLine{h.Name, h.Value})
+		}
+	}
+	body, err := json.Marshal(out)
+	if err != nil {
+		s.reply(problemMisconfigured, extra{})
+		return
+	}
+	reply := &LocalReply{Status: 200, Details: "oncewall_lookup", Body: append(body, '\n'), GRPC: -1, Headers: [][2]string{
+		{"content-type", "application/json"}, {"cache-control", "no-store"}}}
+	if r.State == wire.StateProcessing && r.RetryAfterMS > 0 {
+		reply.Headers = append(reply.Headers, [2]string{"retry-after", itoa((r.RetryAfterMS + int64(time.Second/time.Millisecond) - 1) / 1000)})
+	}
+	s.send(reply)
+}
