@@ -40,6 +40,7 @@ if what == 'C' or what == 'E' then
   unindex()
   r.st, r.sc, r.le = what, status, 0
   save(r, settle(r, p))
+  wake()
   return {OK, 0, 0, acks(p)}
 end
 
