@@ -16,15 +16,16 @@ func FromCookies(lines []string, name string) (value string, found bool, err err
 		for line != "" {
 			var pair string
 			pair, line, _ = strings.Cut(line, ";")
-			got, v, _ := strings.Cut(pair, "=")
-			got = strings.Trim(got, " \t")
-			if !strings.EqualFold(got, name) {
+			got, v, _ := strings.Cut(strings.Trim(pair, " \t"), "=")
+			switch bare := strings.Trim(got, " \t"); {
+			case !strings.EqualFold(bare, name):
 				continue
-			}
-			if found || got != name {
+			case found || bare != name:
 				return "", false, ErrMultiple
+			case bare != got: // parsers differ about spaces around "="
+				return "", false, ErrSyntax
 			}
-			value, found = strings.Trim(v, " \t"), true
+			value, found = v, true
 		}
 	}
 	if !found {

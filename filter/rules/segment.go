@@ -19,7 +19,7 @@ var ErrPath = errors.New("rules: a path that can be read in more than one way")
 func Segment(path string, n int) (value string, found bool, err error) {
 	path = cutQuery(path)
 	decoded := decode(path)
-	if !isPlain(path) || !isPlain(decoded) || strings.Count(path, "/") != strings.Count(decoded, "/") {
+	if !wellEncoded(path) || !isPlain(path) || !isPlain(decoded) || strings.Count(path, "/") != strings.Count(decoded, "/") {
 		return "", false, ErrPath
 	}
 	segment := ""
@@ -28,16 +28,21 @@ func Segment(path string, n int) (value string, found bool, err error) {
 			return "", false, nil
 		}
 	}
-	for i := 0; i < len(segment); i++ {
-		if segment[i] == '%' {
-			if _, ok := encoded(segment, i); !ok {
-				return "", false, ErrPath
-			}
-		}
-	}
 	value = decode(segment)
 	if !utf8.ValidString(value) {
 		return "", false, ErrPath
 	}
 	return value, true, nil
+}
+
+// wellEncoded reports whether every "%" begins an encoding.
+func wellEncoded(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' {
+			if _, ok := encoded(s, i); !ok {
+				return false
+			}
+		}
+	}
+	return true
 }

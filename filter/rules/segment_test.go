@@ -23,6 +23,7 @@ func TestSegment(t *testing.T) {
 		{"/orders/%00", 2, "", false, ErrPath},
 		{"/%6frders/4%32", 2, "42", true, nil},
 		{"/orders/%zz", 2, "", false, ErrPath},
+		{"/orders/42/%", 2, "", false, ErrPath},
 		{"/orders/%4", 2, "", false, ErrPath},
 		{"/orders/%ff", 2, "", false, ErrPath},
 		{"/orders/a%2fb", 2, "", false, ErrPath},

@@ -267,10 +267,10 @@ func (b *bridge) mayRun(r Request) error {
 }
 
 // of reports whether a request may be the record's: a key in a header must be
-// the record's, and so must the caller.
+// the record's, or a part of it, and so must the caller.
 func (c record) of(r Request) bool {
 	key := strings.Trim(r.Headers.Get("idempotency-key"), `"`)
-	return (key == "" || key == c.key) && strings.Contains(c.principal, r.Headers.Get("x-user-id"))
+	return (key == "" || key == c.key || slices.Contains(strings.Split(c.key, ":"), key)) && strings.Contains(c.principal, r.Headers.Get("x-user-id"))
 }
 
 // letGo sends the answers that are held, the last one first if backwards.

@@ -54,6 +54,8 @@
 //	a sees: STATUS [CODE] [body=B | size=N] [has=TEXT] [name=value] [!name] [within=D]
 //	a is cut                    its answer does not come to a proper end
 //
+// The word :authority=HOST is the host that the request is for.
+//
 // user is ada if not said, and nobody if empty; it travels as x-user-id. key=@b
 // is the key that was issued to b. path=/x?y=1 replaces the path. CODE is the
 // Idempotency-Status, - for none; a value * stands for any; several lines of one

@@ -68,6 +68,10 @@ func (w *envoyWorld) send(r Request) {
 	req.ContentLength = length
 	for _, h := range r.Headers {
 		v := h[1]
+		if h[0] == ":authority" {
+			req.Host = v
+			continue
+		}
 		if h[0] == "x-user-id" {
 			// Keys belong to a caller: callers of one story have those of no other.
 			v += "-" + strconv.Itoa(w.number)

@@ -133,8 +133,12 @@ func (w *harnessWorld) send(r Request) {
 	w.h.Cluster(upstreamCluster).HTTP2 = r.HTTP2 // it follows the client's
 	s := &harnessStream{began: w.now()}
 	w.streams[r.Client] = s
-	s.Stream = w.h.Request(host.Request{Method: r.Method, Path: r.Path, Authority: "shop.example",
-		Headers: host.Headers(r.Headers), Body: bodyOf(r), Open: r.Open, HTTP2: r.HTTP2})
+	authority := r.Headers.Get(":authority")
+	if authority == "" {
+		authority = "shop.example"
+	}
+	s.Stream = w.h.Request(host.Request{Method: r.Method, Path: r.Path, Authority: authority,
+		Headers: host.Headers(r.Headers.without(":authority")), Body: bodyOf(r), Open: r.Open, HTTP2: r.HTTP2})
 }
 
 // bodyOf is nil for a request without one, which host.Request tells from an

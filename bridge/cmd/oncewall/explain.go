@@ -11,7 +11,8 @@ import (
 )
 
 const explainUsage = `usage: oncewall explain PLUGIN.json [-X METHOD] [-H 'name: value']... [-d BODY|@FILE]
-                        [--claim NAME=VALUE]... [-json] URL
+                        [--claim NAME=VALUE]... [--certificate MEMBER=VALUE]...
+                        [--route NAME=VALUE]... [-json] URL
 
 Says which rule a request meets, what identifies it, and what its client gets in
 each situation. Nothing is sent. PLUGIN.json may be an Envoy YAML file.
