@@ -88,6 +88,12 @@ func decode(res rueidis.RedisResult) (store.Reply, duty) {
 	switch r.Code {
 	case codeLarge:
 		d.large = true
+		r.Status = uint16(a.int(1))
+		r.Age = a.micros(2)
+		r.Remaining = a.micros(3)
+		r.Fence = uint64(a.int(4))
+		d.acks = int(a.int(5))
+		r.Trace = a.text(6)
 	case wire.OK:
 		r.Restored = a.int(1) == 1
 		r.Lease = a.micros(2)

@@ -167,7 +167,7 @@ func (s *Store) pipeline(ctx context.Context, c rueidis.Client, b batch, replica
 	ctx, cancel := b.bound(ctx)
 	defer cancel()
 	if replicas > 0 {
-		s.acknowledge(ctx, c, b, debts(len(b.requests), int(replicas)), parts)
+		s.acknowledge(ctx, c, b, s.stageAll(ctx, c, b, debts(len(b.requests), int(replicas)), parts), parts)
 		return
 	}
 	var p part
@@ -259,15 +259,9 @@ func (s *Store) sendAlone(ctx context.Context, c rueidis.Client, b batch, at []i
 				parts <- fail(b.idx[i:i+1], errPassed)
 				return
 			}
-			s.commands.Add(1)
 			began := time.Now()
-			res := c.Do(ctx, q.solo(c, false))
-			if noScript(res) {
-				s.commands.Add(1)
-				res = c.Do(ctx, q.solo(c, true))
-			}
+			reply, d := s.apart(ctx, c, q)
 			s.observe(b.node, single, began)
-			reply, d := decode(res)
 			if reply.Err != nil {
 				s.suspect()
 			}

@@ -54,6 +54,9 @@ type request struct {
 	deadline              time.Time
 	alone                 bool // holds or awaits a result longer than maxInline
 	withhold              bool // a result longer than that is not wanted
+	// A result longer than maxInline is written to a key of its own first, staged,
+	// which the script makes the record's: see stage.go.
+	staged, body string
 }
 
 // inlineArg is maxInline as claim's script takes it.
@@ -74,6 +77,9 @@ func (r *request) solo(c rueidis.Client, whole bool) rueidis.Completed {
 	if whole {
 		name, script = "EVAL", r.script.text
 	}
+	if r.staged != "" {
+		return c.B().Arbitrary(name, script, "4").Keys(r.record, r.result, r.index, r.staged).Args(r.args...).Blocking().ToRetryable()
+	}
 	return c.B().Arbitrary(name, script, "3").Keys(r.record, r.result, r.index).Args(r.args...).Blocking().ToRetryable()
 }
 
@@ -82,6 +88,9 @@ func (r *request) late(now time.Time) bool { return !r.deadline.IsZero() && !now
 // command builds the command: by the script's digest, or with its whole text.
 // All are retryable, because every step may be repeated by its owner.
 func (r *request) command(c rueidis.Client, whole bool) rueidis.Completed {
+	if r.staged != "" {
+		return r.solo(c, whole)
+	}
 	if whole {
 		return c.B().Eval().Script(r.script.text).Numkeys(3).
 			Key(r.record, r.result, r.index).Arg(r.args...).Build().ToRetryable()
@@ -106,6 +115,9 @@ func (e *encoder) request(op *store.Operation) request {
 	r.record, r.result, r.index = keys(op.Name)
 	r.alone = len(op.Result) > maxInline || op.Kind == wire.Get && !op.Withhold
 	r.withhold = op.Withhold
+	if op.Kind == wire.Complete && r.alone {
+		r.staged, r.body = stagedKey(r.result, op.Owner), string(op.Result)
+	}
 	if cap(e.spare)-len(e.spare) < maxArgs {
 		e.spare = make([]string, 0, 32*maxArgs)
 	}
@@ -140,7 +152,11 @@ func (e *encoder) args(a []string, op *store.Operation) []string {
 		return append(a, string(op.Fingerprint), "E", status(op.Status), coming, "",
 			string(op.Caller), op.Trace, ttl(op.TTL))
 	case wire.Complete:
-		return append(a, string(op.Fingerprint), "C", status(op.Status), "0", string(op.Result),
+		result := op.Result
+		if len(result) > maxInline {
+			result = nil // it is staged
+		}
+		return append(a, string(op.Fingerprint), "C", status(op.Status), "0", string(result),
 			string(op.Caller), op.Trace, ttl(op.TTL))
 	case wire.Unknown:
 		return append(a, string(op.Fingerprint), string(op.Identity), string(op.Caller), op.Trace, e.marker)

@@ -8,7 +8,8 @@
 --      or {REPLAYED, status, age (us), life left (us), result, acks, trace}
 --      or {USED | NOTKEPT, status, age, life left, '', acks, trace}
 --      or {INFLIGHT | UNKNOWN, retry after (us), age, trace}; 0: no honest value exists
---      or {LARGE}: replayed, and the result is longer than that
+--      or {LARGE, status, age, life left, fence, acks, trace}: replayed, and the
+--         result is longer than that
 --      or {REUSED, the record's fingerprint, age, trace} or {EXPIRED} {STALE} {LAPSED}
 --
 -- Run again by the same owner it answers the same claim with the same fence and
@@ -89,7 +90,9 @@ local age = math.max(now - r.ca, 0)
 if r.st == 'C' then
   local left = r.ex - now
   if p.rej then return {USED, tonumber(r.sc), age, left, '', acks(p) or 0, r.tr} end
-  if redis.call('STRLEN', R) > (tonumber(ARGV[5]) or math.huge) then return {LARGE} end
+  if redis.call('STRLEN', R) > (tonumber(ARGV[5]) or math.huge) then
+    return {LARGE, tonumber(r.sc), age, left, r.fe, acks(p) or 0, r.tr}
+  end
   local result = redis.call('GET', R)
   if result then return {REPLAYED, tonumber(r.sc), age, left, result, acks(p) or 0, r.tr} end
   return {NOTKEPT, tonumber(r.sc), age, left, '', acks(p) or 0, r.tr}
