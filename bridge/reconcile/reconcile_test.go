@@ -16,7 +16,7 @@ const promise = `{"outcome":"not-executed","refused_up_to":1796000000000001}`
 
 // after lets d pass and everything settle.
 func after(d time.Duration) {
-	time.Sleep(d) // the bubble's clock
+	<-time.After(d) // the bubble's clock
 	synctest.Wait()
 }
 
@@ -197,7 +197,7 @@ func TestBackAgain(t *testing.T) {
 func TestBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(t, func(int, *http.Request) (int, string, error) {
-			time.Sleep(400 * time.Millisecond) // of the bubble
+			<-time.After(400 * time.Millisecond) // of the bubble
 			return 200, promise, nil
 		})
 		p := &g.config.Scopes[0].Probe
@@ -398,7 +398,7 @@ func TestShares(t *testing.T) {
 func TestDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(t, func(int, *http.Request) (int, string, error) {
-			time.Sleep(3 * time.Second) // of the bubble
+			<-time.After(3 * time.Second) // of the bubble
 			return 200, promise, nil
 		})
 		g.config.Scopes[0].Probe.Concurrency = 1

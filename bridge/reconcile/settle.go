@@ -146,8 +146,11 @@ func (r *Reconciler) free(ctx context.Context, s *scope, t *task) string {
 	if c := s.Compensation; c != nil && !t.record.Noted && !t.record.Held {
 		// Marked first: whoever comes after a crash knows that a call may be under
 		// way, and waits for its end before it calls again.
+		marked := time.Now()
 		verdict, err := r.reconcile(ctx, t, store.Finding{Outcome: store.Compensating, Quiet: c.Timeout + storeTimeout})
 		switch {
+		case time.Since(marked) > storeTimeout: // stood still: another call may be under way by the time of this one
+			return whyCompensate
 		case err != nil:
 			return whyStore
 		case verdict == store.Busy:
