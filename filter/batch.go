@@ -32,6 +32,7 @@ type task struct {
 	op       wire.Operation
 	rule     *Rule
 	stream   *Stream // who is told of the answer; nil: nobody
+	since    int64   // settling: when the claim that it settles was sent; 0: not known
 	queued   int64   // when it entered the queue for the try under way
 	deadline int64
 	due      int64 // of the next try, while it waits for that

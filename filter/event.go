@@ -89,6 +89,8 @@ const (
 	Call    // send Batch to the bridge
 	Count   // add N to Metric
 	SetTick // ask for ticks every TickMS; 0 ends them
+	Decide  // tell Decision to logs and metrics
+	Measure // add N to the distribution of callout times, in milliseconds
 )
 
 // Effect is one thing for the adapter to do. Effects of one event are carried
@@ -101,6 +103,7 @@ type Effect struct {
 	Stream      *Stream
 	Name, Value string
 	Reply       *LocalReply
+	Decision    Decision
 	Call        CallEffect
 }
 
@@ -110,10 +113,10 @@ type Effect struct {
 type CallEffect struct {
 	ID        uint32
 	TimeoutMS uint32
+	Wait      bool
 	Body      []byte
 }
 
-	Wait      bool
 // LocalReply is an answer made here.
 type LocalReply struct {
 	Status  uint32

@@ -93,7 +93,7 @@ func (s *Stream) notExecuted() Action {
 }
 
 func (s *Stream) passMarked() Action {
-	s.emit(SetResponseHeader, HeaderStatus, string(s.response.code))
+	s.mark()
 	s.state = statePassing
 	return Continue
 }
@@ -136,7 +136,7 @@ func (s *Stream) result(now int64, lines []wire.HeaderLine, store, end bool) Act
 		return s.hold(now, s.complete())
 	case after:
 		s.settle(now, s.executed())
-		s.emit(SetResponseHeader, HeaderStatus, string(res.code))
+		s.mark()
 		s.state = stateStreaming
 		return Continue
 	case res.keep && s.readsBody():
@@ -318,7 +318,7 @@ func (s *Stream) settled(now int64, t *task, r *wire.Result) {
 	if s.state != stateSettling {
 		return
 	}
-	s.emit(SetResponseHeader, HeaderStatus, string(s.response.code))
+	s.mark()
 	switch {
 	case r == nil || r.Code == wire.Invalid:
 		s.w.count(MetricUnconfirmed)

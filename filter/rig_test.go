@@ -26,15 +26,17 @@ type rig struct {
 	flights []sent
 	tick    time.Duration
 	counts  map[Metric]int
-	records map[string]*record
-	fence   uint64
+	// decisions in their order, those of streams that are gone too
+	decisions []Decision
+	records   map[string]*record
+	fence     uint64
 }
 
 type sent struct {
 	id    uint32
+	wait  bool
 	batch wire.Batch
 	until int64
-	wait  bool
 }
 
 // seen is what a stream has been told.
@@ -49,6 +51,7 @@ type seen struct {
 	pausedReq  bool
 	pausedResp bool
 	done       bool
+	decided    int
 }
 
 // record is the rig's own, much smaller, idea of a record.
@@ -80,12 +83,12 @@ const rigConfig = `{
   {"name": "wait", "match": {"path": {"prefix": "/wait"}}, "key": {"from": [{"header": "idempotency-key"}]},
    "fingerprint": {"body": "%s"}, "in_flight": {"action": "wait", "max_wait": "2s"},
    "recovery": {"lease": "10s", "action": "hold"}, "unavailable": "reject"},
-  {"name": "checkout", "match": {"path": {"prefix": "/checkout"}}, "key": {"from": [{"header": "idempotency-key"}], "issued": true},
-   "fingerprint": {"body": "%s"}, "completed": {"action": "reject"},
-   "recovery": {"lease": "10s", "action": "hold"}, "unavailable": "reject"}
   {"name": "asked", "match": {"path": {"prefix": "/asked"}}, "key": {"from": [{"header": "idempotency-key"}]},
    "fingerprint": {"body": "%s"}, "in_flight": {"max_wait": "1500ms"},
    "recovery": {"lease": "10s", "action": "hold"}, "unavailable": "reject"},
+  {"name": "checkout", "match": {"path": {"prefix": "/checkout"}}, "key": {"from": [{"header": "idempotency-key"}], "issued": true},
+   "fingerprint": {"body": "%s"}, "completed": {"action": "reject"},
+   "recovery": {"lease": "10s", "action": "hold"}, "unavailable": "reject"}
  ]}`
 
 // parseConfig is the rig's configuration with the flag on, or off with rules
@@ -190,6 +193,14 @@ func (g *rig) perform() {
 				g.flights = append(g.flights, f)
 			case Count:
 				g.counts[e.Metric] += int(e.N)
+			case Decide:
+				g.decisions = append(g.decisions, e.Decision)
+				if s == nil {
+					break
+				}
+				if s.decided++; s.decided > 1 || len(s.replies) > 0 {
+					g.t.Fatalf("decision %d on a stream, after %d replies: %+v", s.decided, len(s.replies), e.Decision)
+				}
 			case SetTick:
 				g.tick = time.Duration(e.TickMS) * time.Millisecond
 			}
@@ -342,17 +353,6 @@ func (g *rig) step(b *wire.Batch, op *wire.Operation) wire.Result {
 			return wire.Result{Code: wire.Replayed, Status: r.status, Result: r.result, AgeMS: 1500, RemainingMS: 60000}
 		}
 		return wire.Result{Code: wire.ResponseNotKept, Status: r.status}
-	case wire.Release:
-		if r == nil || r.state == "P" && r.owner == owner {
-			g.records[id] = &record{state: "R", owner: owner}
-		}
-	case wire.Unknown:
-		if r == nil || r.state == "P" && r.owner == owner {
-			g.records[id] = &record{state: "U", owner: owner, fp: op.Fingerprint}
-		}
-	case wire.Executed, wire.Complete:
-		}
-		return wire.Result{Code: wire.ResponseNotKept, Status: r.status}
 	case wire.Wait:
 		switch {
 		case r == nil, r.state == "R":
@@ -365,6 +365,17 @@ func (g *rig) step(b *wire.Batch, op *wire.Operation) wire.Result {
 			return wire.Result{Code: wire.OutcomeUnknown, RetryAfterMS: 9000}
 		case r.state == "C":
 			return wire.Result{Code: wire.Replayed, Status: r.status, Result: r.result, AgeMS: 1500, RemainingMS: 60000}
+		}
+		return wire.Result{Code: wire.ResponseNotKept, Status: r.status}
+	case wire.Release:
+		if r == nil || r.state == "P" && r.owner == owner {
+			g.records[id] = &record{state: "R", owner: owner}
+		}
+	case wire.Unknown:
+		if r == nil || r.state == "P" && r.owner == owner {
+			g.records[id] = &record{state: "U", owner: owner, fp: op.Fingerprint}
+		}
+	case wire.Executed, wire.Complete:
 		if r != nil && (r.state == "C" || r.owner != owner && r.state != "U" && r.state != "R") {
 			if r.owner == owner {
 				return wire.Result{Code: wire.OK}

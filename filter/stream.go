@@ -57,6 +57,7 @@ type Stream struct {
 
 	owner       []byte
 	fence       uint64
+	since       int64 // when the granted claim was sent
 	lease       int64 // end of the lease as the filter trusts it
 	renewAt     int64
 	waitUntil   int64
@@ -332,7 +333,7 @@ func (s *Stream) fetch(now int64) {
 // granted forwards the request, if the lease still covers what upstream may
 // take.
 func (s *Stream) granted(now int64, r *wire.Result, sent int64) {
-	s.fence = r.Fence
+	s.fence, s.since = r.Fence, sent
 	s.lease = sent + r.LeaseMS*int64(time.Millisecond)
 	if time.Duration(s.lease-now) < s.rule.needs {
 		s.giveBack(now)

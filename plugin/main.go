@@ -50,10 +50,18 @@ type plugin struct {
 	headers []byte // of every batch, encoded once
 	waiting []byte // of every long poll
 	metrics []proxywasm.MetricCounter
-	debug   bool
-	done    bool
-	effects []filter.Effect // what the core asked for last, done up to next
-	next    int
+	// decisions are the counters by rule and outcome, callouts the distribution of
+	// callout times.
+	decisions map[labels]proxywasm.MetricCounter
+	callouts  proxywasm.MetricHistogram
+	lines     filter.Lines
+	debug     bool
+	done      bool
+	effects   []filter.Effect // what the core asked for last, done up to next
+	next      int
+	// performing is how many calls of perform are under way: an effect may bring
+	// on another callback.
+	performing int
 }
 
 // OnPluginStart reads the configuration; a fault in it refuses the load, with
@@ -81,6 +89,8 @@ func (p *plugin) OnPluginStart(int) types.OnPluginStartStatus {
 	p.worker.SetClock(p.now(), time.Now().UnixNano())
 	p.headers = calloutHeaders(cfg, wire.BatchPath, os.Getenv(envSecret))
 	p.waiting = calloutHeaders(cfg, wire.WaitPath, os.Getenv(envSecret))
+	p.decisions = map[labels]proxywasm.MetricCounter{}
+	p.callouts = proxywasm.DefineHistogramMetric("idempotency.callout_ms")
 	for _, name := range filter.Metrics() {
 		p.metrics = append(p.metrics, proxywasm.DefineCounterMetric(name))
 	}

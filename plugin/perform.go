@@ -18,6 +18,8 @@ import (
 // The position is kept in p, so that after a panic (panic.go) the rest is still
 // carried out: an effect that is lost is a stream that hangs.
 func (p *plugin) perform() {
+	p.performing++
+	defer func() { p.performing-- }()
 	var effective *filter.Stream
 	for {
 		if p.next == len(p.effects) {
@@ -34,6 +36,9 @@ func (p *plugin) perform() {
 			effective = e.Stream
 		}
 		p.do(e)
+		if e.Kind == filter.Reply || e.Kind == filter.ResumeRequest || e.Kind == filter.ResumeResponse {
+			effective = nil // other callbacks may have run meanwhile
+		}
 	}
 }
 
@@ -64,6 +69,10 @@ func (p *plugin) do(e *filter.Effect) {
 		p.call(&e.Call)
 	case filter.Count:
 		p.metrics[e.Metric].Increment(uint64(e.N))
+	case filter.Decide:
+		p.decided(e)
+	case filter.Measure:
+		p.callouts.Record(uint64(e.N))
 	case filter.SetTick:
 		check(proxywasm.SetTickPeriodMilliSeconds(e.TickMS))
 	}
