@@ -23,6 +23,7 @@ const (
 	FindNothing
 	Tidy // its looks at the index and at all records
 	Walk
+	Look // a caller's, which changes nothing
 )
 
 // The faults.
@@ -63,6 +64,8 @@ type Action struct {
 	Body        string        // of the result; Complete only, "": not kept
 	Time        time.Duration // Pass, SetBack; life of an issued key
 	Theirs      bool          // a finding about the record's own owner
+	Asks        bool          // it says who asks
+	Word        time.Duration // upstream's, on the life of the result; 0: none
 }
 
 func (a Action) operation() bool { return a.Verb <= Verb(wire.Renew) }
@@ -78,7 +81,7 @@ var verbNames = map[Verb]string{
 	Verb(wire.Release): "release", Verb(wire.Unknown): "unknown", Verb(wire.Renew): "renew",
 	DecideComplete: "decide: complete", DecideExecute: "decide: execute", DecideFree: "decide: free", DecideExtend: "decide: extend",
 	FindResult: "find: result", FindExecuted: "find: executed", FindNothing: "find: nothing",
-	Tidy: "tidy the index", Walk: "walk over all records",
+	Tidy: "tidy the index", Walk: "walk over all records", Look: "look",
 	Repeat: "repeat", Pass: "pass", SetBack: "set back", LoseIndex: "lose index entry", LoseResult: "lose result",
 	LoseRecord: "lose record", LoseAll: "lose all", LoseScripts: "lose scripts",
 }
@@ -123,6 +126,12 @@ func (a Action) String() string {
 	}
 	if a.Unprotected {
 		b.WriteString(", unprotected")
+	}
+	if a.Asks {
+		b.WriteString(", says who asks")
+	}
+	if a.Word != 0 {
+		fmt.Fprintf(&b, ", upstream keeps it for %v", a.Word)
 	}
 	if a.Print != 0 {
 		fmt.Fprintf(&b, ", fingerprint %c", a.Print)

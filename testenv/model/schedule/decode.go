@@ -63,7 +63,13 @@ func decode(fields map[string]string) (table.Record, error) {
 			r.KeyExpires = number(v)
 		case "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8": // in their order, below
 		case "un": // where replicas are awaited, which the table has none of
-		case "id", "cl", "tr", "cm": // who asked, and what was called: no row looks at them
+		case "id":
+			r.Identity = v
+		case "cl":
+			r.Caller = v
+		case "tr":
+			r.Trace = v
+		case "cm": // what a reconciler has called: no row looks at it
 		default:
 			fault = fmt.Errorf("record: field %q is not known", name)
 		}

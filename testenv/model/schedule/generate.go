@@ -19,7 +19,7 @@ var weights = []struct {
 	{Verb(wire.Issue), 4}, {Verb(wire.Claim), 30}, {Verb(wire.Executed), 10}, {Verb(wire.Complete), 10},
 	{Verb(wire.Release), 9}, {Verb(wire.Unknown), 9}, {Verb(wire.Renew), 7},
 	{DecideComplete, 2}, {DecideExecute, 2}, {DecideFree, 4}, {DecideExtend, 2},
-	{FindResult, 2}, {FindExecuted, 2}, {FindNothing, 4}, {Tidy, 1}, {Walk, 1},
+	{FindResult, 2}, {FindExecuted, 2}, {FindNothing, 4}, {Tidy, 1}, {Walk, 1}, {Look, 3},
 	{Repeat, 5}, {Pass, 18}, {SetBack, 1},
 	{LoseIndex, 2}, {LoseResult, 2}, {LoseRecord, 2}, {LoseAll, 1}, {LoseScripts, 1},
 }
@@ -80,7 +80,21 @@ func (g *generator) story() []Action {
 	first := g.rng.IntN(g.owners)
 	second := (first + 1) % g.owners
 	found := Action{Verb: FindNothing, Key: a.Key, Theirs: true, Fence: RecordFence}
-	switch g.rng.IntN(7) {
+	switch g.rng.IntN(10) {
+	case 8:
+		// A claim comes later than its release.
+		claim := []Action{do(wire.Claim, first), do(wire.Release, second)}
+		if g.chance(50) {
+			return append(claim, do(wire.Release, first), do(wire.Claim, second))
+		}
+		return append(claim, wait(lease), do(wire.Claim, second), do(wire.Claim, first))
+	case 9:
+		// More give up than a record remembers.
+		many := []Action{do(wire.Claim, 0)}
+		for o := 1; o < maxOwners-1; o++ {
+			many = append(many, do(wire.Release, o))
+		}
+		return append(many, do(wire.Release, 0), do(wire.Claim, 1+g.rng.IntN(maxOwners-1)))
 	case 0:
 		return []Action{do(wire.Claim, first), wait(lease), do(wire.Claim, second)}
 	case 1:
@@ -188,6 +202,10 @@ func (g *generator) action() Action {
 		if g.chance(8) {
 			a.Print = 'b'
 		}
+	}
+	a.Asks = g.chance(50)
+	if g.chance(10) {
+		a.Word = max(pick(g.rng, time.Millisecond, 1500*time.Millisecond, time.Hour), g.shortest)
 	}
 	a.Status = pick[uint16](g.rng, 200, 201, 204, 299, 303, 404, 500)
 	a.NoResult = g.chance(40)

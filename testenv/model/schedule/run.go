@@ -44,7 +44,7 @@ type run struct {
 	trace  []string
 }
 
-const maxKeys, maxOwners = 4, 5
+const maxKeys, maxOwners = 4, 12
 
 // Run runs the actions on fresh records, up to the first difference. An error is
 // of the target, not of the store.
@@ -109,6 +109,9 @@ func (s *run) act(ctx context.Context, a Action) ([]string, error) {
 	if a.tending() {
 		return s.tend(ctx, a, name)
 	}
+	if a.Verb == Look {
+		return s.look(ctx, a, name)
+	}
 	op := s.operation(a, name, before.Fence)
 	s.last = &op
 	return s.step(ctx, a, &op)
@@ -128,6 +131,13 @@ func (s *run) operation(a Action, name store.Name, fence uint64) store.Operation
 		op.NoResult = a.NoResult
 	}
 	op.Owner, op.Status, op.Unprotected = s.owners[a.Owner], a.Status, a.Unprotected
+	if a.Asks {
+		op.Identity, op.Caller = []byte(strings.Repeat("\x00sealed\xff", 12)), []byte(fmt.Sprintf("caller\x00%d", a.Owner))
+		op.Trace = fmt.Sprintf("00-%032d-%016d-01", a.Owner+1, a.Owner+1)
+	}
+	if op.Kind == wire.Executed || op.Kind == wire.Complete {
+		op.TTL = a.Word
+	}
 	if op.Kind == wire.Claim {
 		return op
 	}

@@ -35,6 +35,9 @@ func encode(r *table.Record) map[string]string {
 	}
 	text("ow", r.Owner)
 	text("nw", r.NotedOwner)
+	text("id", r.Identity)
+	text("cl", r.Caller)
+	text("tr", r.Trace)
 	fp := r.Fingerprint
 	for _, name := range []string{"f1", "f2", "f3"} {
 		n := min(len(fp), 64)

@@ -49,6 +49,7 @@ func (c *Case) grant(attempt int64, maybe bool) {
 		Fingerprint: fingerprint, Policy: c.policy, HasPolicy: true,
 		Claimed: c.Now, LeaseEnd: c.Now + c.policy.LeaseMS*1000, Attempts: attempt, Maybe: maybe,
 		KeyExpires: r.KeyExpires, Result: r.Result, ResultLeft: r.ResultLeft, Leavers: r.Leavers,
+		Identity: string(c.Op.Identity), Caller: string(c.Op.Caller), Trace: c.Op.Trace,
 	}
 	dropped := c.succeed()
 	r.liveUnresolved(c.policy, c.Now)
@@ -73,18 +74,20 @@ func (c *Case) age() time.Duration { return span(max(c.Now-c.Before.Claimed, 0))
 func untilLease(code wire.Code) func(*Case) {
 	return func(c *Case) {
 		left := min(max(c.Before.LeaseEnd-c.Now, 0), c.policy.LeaseMS*1000)
-		c.Reply = store.Reply{Code: code, RetryAfter: span(left), Age: c.age()}
+		c.Reply = store.Reply{Code: code, RetryAfter: span(left), Age: c.age(), Trace: c.Before.Trace}
 	}
 }
 
 // noEnd answers outcome-unknown without a time: none would be honest.
-func noEnd(c *Case) { c.Reply = store.Reply{Code: wire.OutcomeUnknown, Age: c.age()} }
+func noEnd(c *Case) {
+	c.Reply = store.Reply{Code: wire.OutcomeUnknown, Age: c.age(), Trace: c.Before.Trace}
+}
 
 // tell answers with code and the status of the answer that there was.
 func tell(code wire.Code) func(*Case) {
 	return func(c *Case) {
 		r := &c.After
-		c.Reply = store.Reply{Code: code, Status: r.Status, Age: c.age(), Remaining: span(r.Expires - c.Now)}
+		c.Reply = store.Reply{Code: code, Status: r.Status, Age: c.age(), Remaining: span(r.Expires - c.Now), Trace: r.Trace}
 		if code == wire.Replayed {
 			c.Reply.Result = []byte(r.Result)
 		}
@@ -92,7 +95,7 @@ func tell(code wire.Code) func(*Case) {
 }
 
 func tellReused(c *Case) {
-	c.Reply = store.Reply{Code: wire.KeyReused, Age: c.age(), Fingerprint: []byte(c.Before.Fingerprint)}
+	c.Reply = store.Reply{Code: wire.KeyReused, Age: c.age(), Fingerprint: []byte(c.Before.Fingerprint), Trace: c.Before.Trace}
 }
 
 // seal ends a claim on which an older owner's success was noted: the operation
@@ -119,6 +122,7 @@ func finish(c *Case) {
 	r, op := &c.After, c.Op
 	if c.Before.State != Processing && c.Before.State != Unknown && !c.Before.Final() {
 		r.Claimed = c.Now
+		c.asks()
 	}
 	r.State, r.LeaseEnd = Completed, 0
 	if op.Kind == wire.Executed {
@@ -131,14 +135,34 @@ func finish(c *Case) {
 	if len(op.Fingerprint) > 0 {
 		r.Fingerprint = string(op.Fingerprint)
 	}
-	r.liveFinal(c.policy, c.Now)
+	p := c.policy
+	if ms := op.TTL.Milliseconds(); ms > 0 {
+		p.TTLMS = ms // upstream's word on this answer; the policy stays as it is
+	}
+	r.liveFinal(p, c.Now)
+	r.Policy = c.policy
 	if r.State == Completed {
 		r.Result, r.ResultLeft = string(op.Result), 0
 		if r.Result != "" {
-			r.ResultLeft = life(max(c.policy.TTLMS, millis(r.KeyExpires-c.Now)))
+			r.ResultLeft = life(max(p.TTLMS, millis(r.KeyExpires-c.Now)))
 		}
 	}
 	c.Reply.Code = wire.OK
+}
+
+// asks keeps who asked with a record that is made again, as far as the operation
+// says it.
+func (c *Case) asks() {
+	r, op := &c.After, c.Op
+	if len(op.Identity) > 0 {
+		r.Identity = string(op.Identity)
+	}
+	if len(op.Caller) > 0 {
+		r.Caller = string(op.Caller)
+	}
+	if op.Trace != "" {
+		r.Trace = op.Trace
+	}
 }
 
 func finishRestored(c *Case) {
@@ -179,6 +203,7 @@ func restoreUnknown(c *Case) {
 	if len(op.Fingerprint) > 0 {
 		r.Fingerprint = string(op.Fingerprint)
 	}
+	c.asks()
 	dropped := c.succeed()
 	c.unresolved()
 	c.Reply = store.Reply{Code: wire.OK, Restored: true, Dropped: dropped}

@@ -34,6 +34,7 @@ func (r *Record) Broken() (broken []string) {
 	must(r.NotedOwner == "" || r.State == Processing, "only a live claim is noted on")
 	must((r.NotedOwner == "") == (r.NotedStatus == 0), "a note has owner and status")
 	must(!r.Held || r.State == Unknown && r.Policy.Issued, "only a lost issued key's record is held")
+	must(r.Identity == "" || r.Unresolved(), "what names a caller is kept until the final word")
 	must(r.Final() == (r.Status != 0), "a status is an answer's")
 	must(r.Final() == (r.Expires != 0), "an answer has a life")
 	must(r.State != Completed || r.LeaseEnd == 0, "no lease is left when the answer is kept")

@@ -44,6 +44,9 @@ type Record struct {
 	Status      uint16 // of the answer
 	Expires     int64  // us: end of the answer's life
 	KeyExpires  int64  // us: end of an issued key's life
+	Identity    string // key and principal, sealed; until the final word
+	Caller      string // keyed digest of the caller
+	Trace       string // traceparent of the first request
 	// Leavers are the owners that released and that nothing else remembers, the
 	// oldest first.
 	Leavers [MaxLeavers]Leaver
@@ -108,7 +111,7 @@ func (r *Record) liveFinal(p wire.Policy, now int64) {
 	r.Left = life(millis(r.Expires-now) + p.TombstoneMS)
 	r.Policy, r.HasPolicy = p, true
 	r.Attempts, r.Maybe, r.NotedOwner, r.NotedStatus, r.Held = 0, false, "", 0, false
-	r.Leavers = [MaxLeavers]Leaver{}
+	r.Leavers, r.Identity = [MaxLeavers]Leaver{}, ""
 	r.unindex()
 }
 
