@@ -12,13 +12,13 @@ import (
 
 const (
 	// budget of one try of an operation.
-	budget = 400 * time.Millisecond
+	budget = time.Second
 	// grace is what an answer may be late on a busy machine.
 	grace = 1500 * time.Millisecond
 	// stumbles is how many of a hundred operations elsewhere may be unavailable
 	// because the machine that carries all servers and callers stumbled. Whoever a
 	// fault reaches loses most.
-	stumbles = 1
+	stumbles = 2
 	// callers of each region, and how often each begins a key.
 	callers = 2
 	pace    = 15 * time.Millisecond
