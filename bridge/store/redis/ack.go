@@ -298,6 +298,9 @@ func (a *acker) judge(ctx context.Context, n rueidis.Client, owed []debt, result
 			// A decision that sealed a noted claim finds it final now.
 			reply, duty.acks = store.Reply{Code: wire.OK}, d.acks
 		}
+		if d.done && reply.Code == wire.NotFound && a.b.requests[d.at].script == eraseScript {
+			reply, duty.acks = store.Reply{Code: wire.OK}, d.acks // erased whole by the try before
+		}
 		d.merge(&reply, duty)
 		// A record may want more than the caller's rule.
 		short := duty.acks > d.acks

@@ -45,11 +45,6 @@ type Harness struct {
 	Repeats bool
 	// Except names rows that are not run.
 	Except []string
-	// Repeats says that the store carries out every operation twice, as after a lost
-	// answer: what the first one restored the second finds there.
-	Repeats bool
-	// Except names rows that are not run.
-	Except []string
 	// Replicas is what the suite's rules want; the store must have as many.
 	Replicas int64
 }
@@ -85,6 +80,7 @@ func Run(t *testing.T, open func(t *testing.T) *Harness) {
 	if _, ok := h.Store.(store.Recoverer); ok {
 		t.Run("recoverer", func(t *testing.T) { runRows(t, h, recoverRows, !h.Exact) })
 	}
+	runErase(t, h)
 	if h.Exact {
 		t.Run("boundary", func(t *testing.T) { runRows(t, h, append(boundaryRows, leaverMoments...), false) })
 	}
