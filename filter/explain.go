@@ -127,6 +127,9 @@ func judge(cfg *rules.Config, method, path string, r Request, body []byte) (s *S
 	case rule != nil:
 		met = rule.Rule
 	default:
+		if _, byRoute := w.byRoute(method, r); byRoute {
+			return nil, nil
+		}
 		return nil, w.selected(method, path, r)
 	}
 	s = w.Open(1, rule, method, path)

@@ -18,10 +18,8 @@ var (
 // A route that names an unknown rule or mode is a fault of Envoy's configuration:
 // its requests are answered misconfigured.
 func (w *Worker) Select(method, path string, r Request) *Rule {
-	if w.cfg.Envoy.RouteMetadata {
-		if rule, decided := w.byRoute(method, r); decided {
-			return rule
-		}
+	if rule, decided := w.byRoute(method, r); decided {
+		return rule
 	}
 	return w.enforced(w.selected(method, path, r))
 }
@@ -37,7 +35,11 @@ func (w *Worker) selected(method, path string, r Request) *rules.Rule {
 	return w.cfg.Select(h)
 }
 
+// byRoute returns what the route says; decided is false where it says nothing.
 func (w *Worker) byRoute(method string, r Request) (rule *Rule, decided bool) {
+	if !w.cfg.Envoy.RouteMetadata {
+		return nil, false
+	}
 	if mode, ok := r.Property(pathRouteMode...); ok {
 		// YAML's bare off is false, one zero byte.
 		if mode == "off" || mode == "\x00" {

@@ -33,6 +33,7 @@ const (
 	MissSpelling                 // mode off, and not everyone reads the path alike
 	MissHost                     // the rule is for another host
 	MissHeader                   // a header that the rule asks for is not there, or is another
+	MissReading                  // another reading of the path meets another rule
 )
 
 // NearMiss is a rule that does not decide a request although its path covers it.
@@ -51,6 +52,9 @@ func (c *Config) NearMisses(h Head) []NearMiss {
 			continue
 		}
 		if m := r.miss(h); m != 0 {
+			if m == MissLonger && met == Ambiguous {
+				m = MissReading
+			}
 			out = append(out, NearMiss{r, m})
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -139,7 +140,9 @@ func (l *live) update(rules string) {
 	next["@type"], next["name"] = "type.googleapis.com/envoy.config.listener.v3.Listener", "live"
 	dig(l.t, next, "address", "socket_address")["port_value"] = l.port
 	hcm := dig(l.t, next, "filter_chains", 0, "filters", 0, "typed_config")
-	plugin := dig(l.t, hcm, "http_filters", 0, "typed_config", "config", "configuration")
+	filters, _ := hcm["http_filters"].([]any)
+	at := slices.IndexFunc(filters, func(f any) bool { return dig(l.t, f)["name"] == "oncewall" })
+	plugin := dig(l.t, filters, at, "typed_config", "config", "configuration")
 	plugin["value"] = rules
 	if b, err = json.Marshal(map[string]any{"version_info": "1", "resources": []any{next}}); err != nil {
 		l.t.Fatal(err)

@@ -24,6 +24,9 @@ func check(args, environ []string, stdout, stderr io.Writer) int {
 	if !failed {
 		faults = disagreeEnvoy(plugin)
 		printFaults(stderr, args[0], faults)
+		for _, r := range disagreeCallers(plugin) {
+			fmt.Fprintf(stdout, "%s: remark: %s\n", args[0], r)
+		}
 		if failed = len(faults) > 0; !failed {
 			fmt.Fprintf(stdout, "%s: ok\n", args[0])
 		}

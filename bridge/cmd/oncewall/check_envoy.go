@@ -20,6 +20,7 @@ type pluginFile struct {
 	// allow_on_headers_stop_iteration is then known.
 	fromEnvoy      bool
 	stopsIteration bool
+	around         surroundings
 }
 
 // readPlugin reads a plugin configuration: JSON, or the one in an Envoy YAML
@@ -32,7 +33,7 @@ func readPlugin(name string) (*pluginFile, []string) {
 	f := &pluginFile{}
 	if ext := filepath.Ext(name); ext == ".yaml" || ext == ".yml" {
 		f.fromEnvoy = true
-		if b, f.stopsIteration, err = pluginInEnvoy(b); err != nil {
+		if b, err = f.inEnvoy(b); err != nil {
 			return nil, []string{err.Error()}
 		}
 	}
@@ -46,14 +47,15 @@ func readPlugin(name string) (*pluginFile, []string) {
 	return nil, strings.Split(all.Error(), "\n")
 }
 
-// pluginInEnvoy returns the configuration text of the one Oncewall filter in an
-// Envoy file, and the filter's allow_on_headers_stop_iteration.
-func pluginInEnvoy(b []byte) (text []byte, stops bool, err error) {
+// inEnvoy returns the configuration text of the one Oncewall filter in an Envoy
+// file, and notes what stands around it.
+func (f *pluginFile) inEnvoy(b []byte) (text []byte, err error) {
 	var document any
 	if err := goyaml.Unmarshal(b, &document); err != nil {
 		line, _, _ := strings.Cut(err.Error(), "\n")
-		return nil, false, fmt.Errorf("envoy: not YAML: %s", line)
+		return nil, fmt.Errorf("envoy: not YAML: %s", line)
 	}
+	f.around = surroundingsOf(document)
 	var found []map[string]any
 	walkMaps(document, func(m map[string]any) {
 		if _, ok := m["vm_config"]; ok && m["configuration"] != nil {
@@ -61,23 +63,23 @@ func pluginInEnvoy(b []byte) (text []byte, stops bool, err error) {
 		}
 	})
 	if len(found) != 1 {
-		return nil, false, fmt.Errorf("envoy: %d Wasm filters with a configuration: want 1", len(found))
+		return nil, fmt.Errorf("envoy: %d Wasm filters with a configuration: want 1", len(found))
 	}
-	stops, _ = found[0]["allow_on_headers_stop_iteration"].(bool)
+	f.stopsIteration, _ = found[0]["allow_on_headers_stop_iteration"].(bool)
 	config, _ := found[0]["configuration"].(map[string]any)
 	kind, _ := config["@type"].(string)
 	value := config["value"]
 	switch {
 	case strings.HasSuffix(kind, "google.protobuf.StringValue"):
 		if s, ok := value.(string); ok {
-			return []byte(s), stops, nil
+			return []byte(s), nil
 		}
 	case strings.HasSuffix(kind, "google.protobuf.Struct"):
 		if text, err := json.Marshal(value); err == nil && value != nil {
-			return text, stops, nil
+			return text, nil
 		}
 	}
-	return nil, stops, fmt.Errorf("envoy: configuration: @type %q: want a StringValue or a Struct with a value", kind)
+	return nil, fmt.Errorf("envoy: configuration: @type %q: want a StringValue or a Struct with a value", kind)
 }
 
 // walkMaps calls f for every mapping in a decoded document.

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -99,6 +101,47 @@ func TestMaxCompletionBytes(t *testing.T) {
 	bound := filter.MaxCompletionBytes(r)
 	if n := int64(len(batch)); n > bound || bound-n > 16<<10 {
 		t.Errorf("batch of %d bytes, bound %d", n, bound)
+	}
+}
+
+// TestCheckCallers remarks on callers that nobody in the Envoy file verifies.
+func TestCheckCallers(t *testing.T) {
+	const text = `listeners:
+- tls: %s
+  filters: [%s]
+  routes: [{metadata: {filter_metadata: {oncewall: {mode: "off"}}}}]
+  plugin: {vm_config: {}, configuration: {"@type": type.googleapis.com/google.protobuf.Struct, value: {namespace: edge, bridge: {cluster: b},
+    defaults: {upstream_timeout: 5s, recovery: {action: hold}, unavailable: reject},
+    rules: [{name: r, match: {path: {prefix: /}}, fingerprint: {body: none},
+      principal: {from: [{jwt_claim: sub, issuer: i}, {peer_certificate: uri_san}]}}]}}}
+`
+	const (
+		tls      = `{"@type": x.DownstreamTlsContext, common_tls_context: {validation_context: {trusted_ca: {filename: ca}}}}`
+		untested = `{"@type": x.DownstreamTlsContext, common_tls_context: {validation_context: {trusted_ca: {filename: ca}, trust_chain_verification: ACCEPT_UNTRUSTED}}}`
+		jwt      = `{"@type": x.JwtAuthentication}`
+		noToken  = "remark: rule \"r\": reads a jwt_claim, and no jwt_authn filter is in this file"
+		noCA     = "remark: rule \"r\": reads a peer_certificate, and no listener in this file checks certificates (trusted_ca)"
+		anyCA    = "remark: rule \"r\": reads a peer_certificate, and a listener takes unverified ones (ACCEPT_UNTRUSTED)"
+		metadata = "remark: routes have metadata under oncewall, which is read only with envoy.route_metadata: true"
+	)
+	for _, tc := range []struct {
+		tls, filters string
+		want         []string
+	}{
+		{"{}", "", []string{noToken, noCA, metadata}},
+		{tls, jwt, []string{metadata}},
+		{untested, jwt, []string{anyCA, metadata}},
+	} {
+		file := write(t, "envoy.yaml", fmt.Sprintf(text, tc.tls, tc.filters))
+		var out bytes.Buffer
+		if code := check([]string{file}, nil, &out, &out); code != exitOK {
+			t.Fatalf("code %d: %s", code, out.String())
+		}
+		for _, remark := range []string{noToken, noCA, anyCA, metadata} {
+			if strings.Contains(out.String(), remark) != slices.Contains(tc.want, remark) {
+				t.Errorf("%s, %s: %q in:\n%s", tc.tls, tc.filters, remark, out.String())
+			}
+		}
 	}
 }
 

@@ -104,6 +104,7 @@ var misses = map[rules.Miss]string{
 	rules.MissMethod:   "does not name the method",
 	rules.MissSpelling: "mode off excepts a path only where every reader reads it alike",
 	rules.MissHost:     "is for another host",
+	rules.MissReading:  "another reading of the path meets another rule",
 	rules.MissHeader:   "asks for a header that is not there, or is another",
 }
 

@@ -8,7 +8,10 @@ import (
 	"testing"
 )
 
-const probed = "testdata/plugin.json"
+const (
+	probed = "testdata/plugin.json"
+	places = "testdata/places.json"
+)
 
 func TestExplain(t *testing.T) {
 	body := filepath.Join(t.TempDir(), "body")
@@ -21,18 +24,26 @@ func TestExplain(t *testing.T) {
 			"-H", "X-Shop: eu", "-H", "Idempotency-Fence: 7", "-d", `{"item": 1.0}`),
 		"explain-json": append(ann, probed, "-XPOST", "https://shop.example/orders/?b=2&a=1", "-H", `Idempotency-Key: "k-1"`,
 			"-H", "X-Shop: eu", "-H", "Idempotency-Fence: 7", "-d", `{"item": 1.0}`, "-json"),
-		"explain-not-json": append(ann, probed, "/orders", "-HIdempotency-Key:k", "-da=1", "-d", "b=2"),
-		"explain-refused":  append(ann, probed, "-X", "POST", "/orders", "-H", "Idempotency-Key: a, b"),
-		"explain-spelling": append(ann, probed, "-X", "POST", "/orders//%70ing", "-H", "Idempotency-Key: k"),
-		"explain-keyless":  append(ann, probed, "-X", "PUT", "http://shop.example"),
-		"explain-get":      {probed, "/orders"},
-		"explain-off":      {probed, "-X", "POST", "/orders/ping"},
-		"explain-claim":    {probed, "-X", "POST", "/payments#x", "--claim", "iss=https://id.example", "--claim", "org.id=acme", "-H", "idempotency-key: k"},
-		"explain-stranger": {probed, "-X", "POST", "/payments", "--claim", "iss=https://evil.example", "--claim", "org.id=acme", "-H", "idempotency-key: k"},
-		"explain-body":     append(ann, probed, "/transfers", "-d", "@"+body),
-		"explain-issued":   append(ann, probed, "-X", "POST", "/checkout", "-H", "idempotency-key: made-up"),
-		"explain-issue":    append(ann, probed, "/idempotency-keys", "-d", `{"scope":"checkout"}`),
-		"explain-no-scope": append(ann, probed, "/idempotency-keys", "-d", `{"scope":"orders"}`),
+		"explain-not-json":       append(ann, probed, "/orders", "-HIdempotency-Key:k", "-da=1", "-d", "b=2"),
+		"explain-refused":        append(ann, probed, "-X", "POST", "/orders", "-H", "Idempotency-Key: a, b"),
+		"explain-spelling":       append(ann, probed, "-X", "POST", "/orders//%70ing", "-H", "Idempotency-Key: k"),
+		"explain-keyless":        append(ann, probed, "-X", "PUT", "http://shop.example"),
+		"explain-get":            {probed, "/orders"},
+		"explain-off":            {probed, "-X", "POST", "/orders/ping"},
+		"explain-claim":          {probed, "-X", "POST", "/payments#x", "--claim", "iss=https://id.example", "--claim", "org.id=acme", "-H", "idempotency-key: k"},
+		"explain-stranger":       {probed, "-X", "POST", "/payments", "--claim", "iss=https://evil.example", "--claim", "org.id=acme", "-H", "idempotency-key: k"},
+		"explain-body":           append(ann, probed, "/transfers", "-d", "@"+body),
+		"explain-issued":         append(ann, probed, "-X", "POST", "/checkout", "-H", "idempotency-key: made-up"),
+		"explain-issue":          append(ann, probed, "/idempotency-keys", "-d", `{"scope":"checkout"}`),
+		"explain-places":         {places, "-X", "POST", "/shops/7/items?n=1", "--certificate", "uri_san=spiffe://prod/a"},
+		"explain-form":           {places, "/shops/7/items", "--certificate", "uri_san=spiffe://prod/a", "-d", "id=x1"},
+		"explain-two-rules":      {places, "-X", "POST", "/shops/;x/items?n=1"},
+		"explain-tenant":         {places, "-X", "POST", "https://a.tenant.example/x", "-H", "x-beta: no", "--claim", "iss=https://id.example", "--claim", "sub=ann"},
+		"explain-routed":         {places, "-X", "POST", "/x", "--route", "rule=routed", "--claim", "iss=https://id.example", "--claim", "sub=ann", "--claim", "jti=t1"},
+		"explain-route-off":      {places, "-X", "POST", "/shops/7/items", "--route", "mode=off"},
+		"explain-misrouted":      {places, "-X", "POST", "/x", "--route", "rule=gone"},
+		"explain-foreign-domain": {places, "-X", "POST", "/shops/7/items?n=1", "--certificate", "uri_san=spiffe://test/a"},
+		"explain-no-scope":       append(ann, probed, "/idempotency-keys", "-d", `{"scope":"orders"}`),
 	} {
 		t.Run(name, func(t *testing.T) { golden(t, name, exitOK, append([]string{"explain"}, args...), nil) })
 	}
@@ -44,17 +55,19 @@ func TestExplainUsage(t *testing.T) {
 		code int
 		text string
 	}{
-		"":                          {exitUsage, "usage: oncewall explain"},
-		probed:                      {exitUsage, "usage: oncewall explain"},
-		probed + " /a /b":           {exitUsage, "usage: oncewall explain"},
-		probed + " a":               {exitUsage, `URL "a": must begin`},
-		probed + " /a -H x":         {exitUsage, "must be \"name: value\""},
-		probed + " /a -d @/nowhere": {exitUsage, "/nowhere"},
-		probed + " /a --claim x":    {exitUsage, "must be NAME=VALUE"},
-		probed + " /a --nope":       {exitUsage, "not defined"},
-		"/nowhere /a":               {exitFailed, "/nowhere: open /nowhere"},
-		broken + " /a":              {exitFailed, "broken.json: config: bridge is required"},
-		"-h":                        {exitOK, "-data-binary"},
+		"":                               {exitUsage, "usage: oncewall explain"},
+		probed:                           {exitUsage, "usage: oncewall explain"},
+		probed + " /a /b":                {exitUsage, "usage: oncewall explain"},
+		probed + " a":                    {exitUsage, `URL "a": must begin`},
+		probed + " /a -H x":              {exitUsage, "must be \"name: value\""},
+		probed + " /a -d @/nowhere":      {exitUsage, "/nowhere"},
+		probed + " /a --claim x":         {exitUsage, "must be NAME=VALUE"},
+		probed + " /a --route x=y":       {exitUsage, "must be rule=NAME or mode=off"},
+		probed + " /a --certificate x=y": {exitUsage, "must be uri_san"},
+		probed + " /a --nope":            {exitUsage, "not defined"},
+		"/nowhere /a":                    {exitFailed, "/nowhere: open /nowhere"},
+		broken + " /a":                   {exitFailed, "broken.json: config: bridge is required"},
+		"-h":                             {exitOK, "-data-binary"},
 	} {
 		var out bytes.Buffer
 		if code := run(append([]string{"explain"}, strings.Fields(args)...), nil, &out, &out); code != want.code || !strings.Contains(out.String(), want.text) {
