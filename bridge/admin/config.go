@@ -72,7 +72,9 @@ type Caller struct {
 
 // Config is what an [API] is made of. Zero numbers take the defaults above.
 type Config struct {
-	Server       Server // required
+	Server Server // required
+	// Why says why an overdue record has no final word; nil: nobody knows.
+	Why          func(name store.Name, r *store.Record) string
 	Callers      []Caller
 	MaxBodyBytes int64         // largest complete and resolve; above: 413
 	MaxInFlight  int           // requests at one time; above: 503

@@ -119,6 +119,7 @@ func getRecord(c *call) (any, *api.Problem) {
 	}
 	out := recordOf(&r, response)
 	out.Name = nameText(name)
+	c.explain(&out, name, &r)
 	for _, e := range entries {
 		// Whoever writes to the store must not break the answer.
 		var a api.Audit
@@ -127,6 +128,19 @@ func getRecord(c *call) (any, *api.Problem) {
 		}
 	}
 	return &out, nil
+}
+
+// explain says since when an unresolved record is overdue, and why.
+func (c *call) explain(out *api.Record, name store.Name, r *store.Record) {
+	if !r.State.Unresolved() || !r.LeaseOver {
+		return
+	}
+	if r.Lease < 0 {
+		out.OverdueSince = c.cfg.Now().Add(r.Lease).UTC().Format(time.RFC3339)
+	}
+	if c.cfg.Why != nil {
+		out.Why = c.cfg.Why(name, r)
+	}
 }
 
 func overdue(c *call) (any, *api.Problem) {
@@ -150,6 +164,7 @@ func overdue(c *call) (any, *api.Problem) {
 	for i := range list {
 		page.Records[i] = recordOf(&list[i].Record, nil)
 		page.Records[i].Name = nameText(list[i].Name)
+		c.explain(&page.Records[i], list[i].Name, &list[i].Record)
 	}
 	return page, nil
 }

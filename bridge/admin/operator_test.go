@@ -48,6 +48,12 @@ func TestOverdueAndResolve(t *testing.T) {
 	if r.State != "unknown" || r.Fence != fence || !r.LeaseOver || r.LeaseMS > -50_000 || r.Policy.Recovery != "hold" {
 		t.Errorf("%+v", r)
 	}
+	if since, err := time.Parse(time.RFC3339, r.OverdueSince); err != nil || time.Since(since) < 50*time.Second || time.Since(since) > 10*time.Minute {
+		t.Errorf("overdue since %q", r.OverdueSince)
+	}
+	if r.Why != "hold" {
+		t.Errorf("why %q", r.Why)
+	}
 	if by := c.record(); by.Name != r.Name || by.Fence != fence {
 		t.Errorf("by its parts: %+v", by)
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/oncewall/oncewall/bridge/store"
-	"github.com/oncewall/oncewall/filter/wire"
 )
 
 const (
@@ -228,18 +227,9 @@ func (r *Reconciler) judge(share int, name store.Name, record *store.Record) {
 	case !record.LeaseOver:
 		wait("", 0)
 		return
-	case record.Policy.Recovery == wire.Hold:
-		wait(whyHold, lookAgain)
-		return
-	case record.Policy.Recovery != wire.Probe:
-		why := whyReacquire
-		if record.Held || record.Policy.MaxAttempts > 0 && int64(record.Attempts) >= record.Policy.MaxAttempts {
-			why = whyHeld
-		}
+	}
+	if why := r.idle(record); why != "" {
 		wait(why, lookAgain)
-		return
-	case len(record.Identity) == 0 || r.cfg.Sealer == nil:
-		wait(whyNoIdentity, lookAgain)
 		return
 	}
 	who, err := r.cfg.Sealer.OpenSubject(name, record.Identity)

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -440,6 +441,47 @@ func TestTend(t *testing.T) {
 			t.Errorf("after a failover: %v", got)
 		}
 		g.stop()
+	})
+}
+
+// What an operator is told of a record is what this bridge knows of it.
+func TestTellsWhy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(t, say(`{"outcome":"not-executed"}`))
+		n := g.add(2, nil)
+		r, err := New(g.config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		record := func() *store.Record {
+			list, _ := g.store.Look(t.Context(), []store.Name{n})
+			return &list[0]
+		}
+		if why := r.Why(n, record()); why != "probe" {
+			t.Errorf("before anybody was asked: %q", why)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); r.Run(ctx, time.Minute) }()
+		after(10 * time.Second)
+		if why := r.Why(n, record()); why != whyUnpromised {
+			t.Errorf("after a snapshot: %q", why)
+		}
+		other := *record()
+		other.Fence++
+		if why := r.Why(n, &other); why != "probe" {
+			t.Errorf("of another fence: %q", why)
+		}
+		other.Policy.Recovery = wire.Hold
+		if why := r.Why(n, &other); why != whyHold {
+			t.Errorf("of one that holds: %q", why)
+		}
+		other.LeaseOver = false
+		if why := r.Why(n, &other); why != "" {
+			t.Errorf("of one that is not overdue: %q", why)
+		}
+		cancel()
+		<-ended
 	})
 }
 

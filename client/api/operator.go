@@ -92,15 +92,20 @@ type Record struct {
 	LeaseOver bool  `json:"lease_over,omitempty"` // processing, unknown
 	// RemainingMS is the life left to the result or the unused issued key; 0 or
 	// less: none.
-	RemainingMS int64   `json:"remaining_ms,omitempty"`
-	Maybe       bool    `json:"maybe,omitempty"`        // an earlier fence may have run
-	Noted       bool    `json:"noted,omitempty"`        // an earlier owner is known to have run
-	NotedStatus int     `json:"noted_status,omitempty"` // with this status
-	Held        bool    `json:"held,omitempty"`         // only a final word or an operator ends it
-	Policy      *Policy `json:"policy,omitempty"`
-	ResultKept  bool    `json:"result_kept,omitempty"`
-	Result      *Result `json:"result,omitempty"`
-	Audit       []Audit `json:"audit,omitempty"` // operators only; the newest first
+	RemainingMS int64 `json:"remaining_ms,omitempty"`
+	Maybe       bool  `json:"maybe,omitempty"`        // an earlier fence may have run
+	Noted       bool  `json:"noted,omitempty"`        // an earlier owner is known to have run
+	NotedStatus int   `json:"noted_status,omitempty"` // with this status
+	Held        bool  `json:"held,omitempty"`         // only a final word or an operator ends it
+	// OverdueSince is when the lease of an unresolved record ended, RFC 3339 by the
+	// bridge's clock; empty where it ended by decision. Why is why there is no final
+	// word: see docs/operations.md, "Stuck records". Operators only.
+	OverdueSince string  `json:"overdue_since,omitempty"`
+	Why          string  `json:"why,omitempty"`
+	Policy       *Policy `json:"policy,omitempty"`
+	ResultKept   bool    `json:"result_kept,omitempty"`
+	Result       *Result `json:"result,omitempty"`
+	Audit        []Audit `json:"audit,omitempty"` // operators only; the newest first
 }
 
 // Audit is one decision that was asked for. Whether it took effect shows in the

@@ -16,6 +16,7 @@ import (
 
 	"github.com/oncewall/oncewall/bridge/admin"
 	"github.com/oncewall/oncewall/bridge/naming"
+	"github.com/oncewall/oncewall/bridge/reconcile"
 	"github.com/oncewall/oncewall/bridge/seal"
 	"github.com/oncewall/oncewall/bridge/server"
 	"github.com/oncewall/oncewall/bridge/store/redis"
@@ -65,6 +66,9 @@ func Start(t testing.TB, edit ...func(*admin.Config)) *Bridge {
 		{ID: "other", Secret: []byte(Other), Allow: []admin.Place{{Namespace: "jobs", Scope: "*"}}},
 		{ID: "alice", Secret: []byte(Operator), Operator: true},
 	}}
+	recovery, err := reconcile.New(reconcile.Config{Store: b.Store})
+	must(err)
+	cfg.Why = recovery.Why
 	for _, f := range edit {
 		f(&cfg)
 	}

@@ -7,11 +7,12 @@ import (
 
 	"github.com/oncewall/oncewall/bridge/admin"
 	"github.com/oncewall/oncewall/bridge/config"
+	"github.com/oncewall/oncewall/bridge/reconcile"
 	"github.com/oncewall/oncewall/bridge/server"
 )
 
 // mountAPI adds the JSON API to a server, for the roles that somebody has.
-func mountAPI(srv *server.Server, cfg *config.Config, log *slog.Logger, registry *prometheus.Registry) error {
+func mountAPI(srv *server.Server, recovery *reconcile.Reconciler, cfg *config.Config, log *slog.Logger, registry *prometheus.Registry) error {
 	if len(cfg.API) == 0 {
 		return nil
 	}
@@ -22,10 +23,14 @@ func mountAPI(srv *server.Server, cfg *config.Config, log *slog.Logger, registry
 			callers[i].Allow = append(callers[i].Allow, admin.Place(p))
 		}
 	}
-	api, err := admin.New(admin.Config{
+	c := admin.Config{
 		Server: srv, Callers: callers, MaxBodyBytes: cfg.Limits.MaxBatchBytes, MaxLease: cfg.Limits.MaxLease,
 		Log: log, Registry: registry,
-	})
+	}
+	if recovery != nil {
+		c.Why = recovery.Why
+	}
+	api, err := admin.New(c)
 	if err != nil {
 		return err
 	}

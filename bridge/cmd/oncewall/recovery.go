@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -21,14 +22,13 @@ func asked(cfg *config.Config) func(namespace, scope string) bool {
 	return reconcile.Asked(cfg.Recovery.Scopes)
 }
 
-// startRecovery starts the reconciler. stop ends it, waits for the questions under
-// way, and gives its work back; the store may be closed after it.
-func startRecovery(cfg *config.Config, st store.Store, sealer *seal.Sealer, log *slog.Logger, registry *prometheus.Registry) (stop func(), err error) {
+// newRecovery returns a reconciler over st; nil where st cannot have one.
+func newRecovery(cfg *config.Config, st store.Store, sealer *seal.Sealer, log *slog.Logger, registry *prometheus.Registry) (*reconcile.Reconciler, error) {
 	recoverer, ok := st.(store.Recoverer)
 	if !ok {
-		return func() {}, nil
+		return nil, nil
 	}
-	r, err := reconcile.New(reconcile.Config{
+	return reconcile.New(reconcile.Config{
 		Store:         recoverer,
 		Sealer:        sealer,
 		WriteUnsealed: cfg.Unsealed == config.WriteUnsealed,
@@ -38,17 +38,22 @@ func startRecovery(cfg *config.Config, st store.Store, sealer *seal.Sealer, log 
 		Log:           log,
 		Registry:      registry,
 	})
-	if err != nil {
-		return nil, err
+}
+
+// runRecovery starts r. stop ends it, waits for the questions under way, for grace
+// at most, and gives its work back; the store may be closed after it.
+func runRecovery(r *reconcile.Reconciler, grace time.Duration) (stop func()) {
+	if r == nil {
+		return func() {}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		r.Run(ctx, cfg.DrainTimeout)
+		r.Run(ctx, grace)
 	}()
 	return func() {
 		cancel()
 		<-ended
-	}, nil
+	}
 }

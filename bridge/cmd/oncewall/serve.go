@@ -141,13 +141,14 @@ func serveWith(ctx context.Context, cfg *config.Config, log *slog.Logger, regist
 	for _, p := range parts {
 		srv.AddPart(p)
 	}
-	if err := mountAPI(srv, cfg, log, registry); err != nil {
-		return err
-	}
-	stopRecovery, err := startRecovery(cfg, st, sealer, log, registry)
+	recovery, err := newRecovery(cfg, st, sealer, log, registry)
 	if err != nil {
 		return err
 	}
+	if err := mountAPI(srv, recovery, cfg, log, registry); err != nil {
+		return err
+	}
+	stopRecovery := runRecovery(recovery, cfg.DrainTimeout)
 	settled, err := srv.Run(ctx, data, admin, dataTLS)
 	stopRecovery()
 	if settled {
