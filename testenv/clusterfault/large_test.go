@@ -12,14 +12,17 @@ import (
 	"github.com/oncewall/oncewall/testenv/rediscluster"
 )
 
-const (
-	// largeResults is how many results of largeBytes are written, and each
-	// replayed once, in a window; spread evenly over it.
-	largeResults = 50
-	largeBytes   = 1 << 20
-	// window is how long claims are measured with or without large results.
-	window = 2 * time.Second
-)
+const largeBytes = 1 << 20
+
+// window is how long claims are measured with or without large results, each time,
+// and largeResults how many results of largeBytes are written and replayed in it,
+// spread evenly. Those of the short form show that it works, and measure nothing.
+func window() (d time.Duration, largeResults int) {
+	if *long {
+		return 2 * time.Second, 50
+	}
+	return 200 * time.Millisecond, 5
+}
 
 // What large results cost small claims: the 99th percentile of claims while 50
 // results of 1 MiB are written and replayed beside them, over that without, in
@@ -79,7 +82,8 @@ func (r *rig) smallClaims() (took []time.Duration) {
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	next := 0
-	for end := time.Now().Add(window); time.Now().Before(end); {
+	length, _ := window()
+	for end := time.Now().Add(length); time.Now().Before(end); {
 		<-tick.C
 		ops := make([]wire.Operation, 8)
 		for i := range ops {
@@ -101,15 +105,16 @@ func (r *rig) smallClaims() (took []time.Duration) {
 	return took
 }
 
-// beside starts work largeResults times, evenly over a window, and returns what
+// beside starts work evenly over a window, and returns what
 // waits for the last one.
 func (r *rig) beside(work func(i int) error) (wait func()) {
+	length, count := window()
 	var all sync.WaitGroup
 	if work != nil {
 		all.Go(func() {
-			tick := time.NewTicker(window / largeResults)
+			tick := time.NewTicker(length / time.Duration(count))
 			defer tick.Stop()
-			for i := range largeResults {
+			for i := range count {
 				<-tick.C
 				if err := work(i); err != nil {
 					r.Error(err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -141,50 +140,4 @@ func TestSingleHasNoReplica(t *testing.T) {
 	if err := r.story(r.store, 1); !errors.Is(err, store.ErrUnavailable) {
 		t.Errorf("replicas 1: %v, want unavailable", err)
 	}
-}
-
-// The permissions that docs/redis.md names are enough, and nothing else of the
-// server is open to them.
-func TestACL(t *testing.T) {
-	t.Parallel()
-	r := start(t, rediscluster.Config{})
-	for _, n := range r.Nodes {
-		r.command(n, append([]string{"ACL", "SETUSER", "oncewall", "on", ">secret"}, permissions(t)...)...)
-	}
-	s := r.open(redis.Config{Addresses: r.Addresses(), Username: "oncewall", Password: "secret"})
-	r.healthy()
-	for _, replicas := range []int64{0, 1} {
-		if err := r.story(s, replicas); err != nil {
-			t.Errorf("replicas %d: %v", replicas, err)
-		}
-	}
-	if err := s.Ready(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if _, err := s.Sweep(t.Context(), 7); err != nil {
-		t.Error(err)
-	}
-	wrong := r.open(redis.Config{Addresses: r.Addresses(), Username: "oncewall", Password: "wrong"})
-	if err := wrong.Ready(t.Context()); err == nil {
-		t.Error("a wrong password is ready")
-	}
-	if reply := do(wrong, r.claim(newName(1), newOwner(), policyOf(0), budget)); !errors.Is(reply.Err, store.ErrUnavailable) {
-		t.Errorf("claim with a wrong password: %+v, want unavailable", reply)
-	}
-}
-
-// permissions reads the user that docs/redis.md tells operators to create.
-func permissions(t *testing.T) []string {
-	t.Helper()
-	text, err := os.ReadFile("../../docs/redis.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	const begin = "ACL SETUSER oncewall on >password "
-	_, rest, found := strings.Cut(string(text), begin)
-	list, _, ends := strings.Cut(rest, "```")
-	if !found || !ends {
-		t.Fatalf("docs/redis.md: no %q", begin)
-	}
-	return strings.Fields(list)
 }

@@ -67,6 +67,7 @@ func TestKilledBetweenAcknowledgementAndReplication(t *testing.T) {
 // what was granted in vain is given back: another owner gets the key as soon as
 // the replica follows again.
 func TestTooFewReplicas(t *testing.T) {
+	t.Parallel()
 	r := start(t, rediscluster.Config{NodeTimeout: time.Minute})
 	r.healthy()
 	bucket := r.bucket(1)
@@ -134,6 +135,7 @@ func TestTooFewReplicas(t *testing.T) {
 // A grant is not undone once its owner has heard of it by another way: its first
 // try hung, its second was granted, and only then the first is given up.
 func TestUndoSparesAnOwnerWhoAskedAgain(t *testing.T) {
+	t.Parallel()
 	r := start(t, rediscluster.Config{NodeTimeout: time.Minute})
 	r.healthy()
 	replica := r.replica(r.master(1))
