@@ -116,6 +116,7 @@ func (c *consumer) deliver(ctx context.Context, file string) error {
 		return err
 	}
 	fmt.Println("done", m.ID, string(result.Body))
+	c.stop("done")
 	return os.Remove(file)
 }
 
@@ -137,7 +138,7 @@ func main() {
 	sinkDir := flag.String("sink", "", "`folder` of effects")
 	namespace := flag.String("namespace", "jobs", "`namespace` of the keys")
 	lease := flag.Duration("lease", 30*time.Second, "how `long` a claim is trusted without news")
-	die := flag.String("die", "", "stop for ever when `claimed` or applied")
+	die := flag.String("die", "", "stop for ever when `claimed`, applied or done")
 	flag.Parse()
 	if err := run(*bridge, *secretFile, *queue, *sinkDir, *namespace, *lease, *die); err != nil {
 		fmt.Fprintln(os.Stderr, "consumer:", err)

@@ -151,6 +151,35 @@ func TestKilled(t *testing.T) {
 	}
 }
 
+// TestKilledBeforeAcknowledging: the key is complete and its message is still in
+// the queue. The next delivery gets the recorded receipt, without an effect.
+func TestKilledBeforeAcknowledging(t *testing.T) {
+	w := newWorld(t)
+	first := w.start("done")
+	receipt := w.until(first, "done")
+	if err := first.cmd.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	first.cmd.Wait()
+	if left, _ := filepath.Glob(filepath.Join(w.queue, "*.json")); len(left) != 1 {
+		t.Fatalf("in the queue: %v", left)
+	}
+	before := w.entry()
+	second := w.start("")
+	if again := w.until(second, "done"); again != receipt {
+		t.Errorf("receipt %q, then %q", receipt, again)
+	}
+	if err := second.cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	if after := w.entry(); after != before || after.Effects != 1 {
+		t.Errorf("%+v, then %+v", before, after)
+	}
+	if left, _ := filepath.Glob(filepath.Join(w.queue, "*.json")); len(left) != 0 {
+		t.Errorf("not acknowledged: %v", left)
+	}
+}
+
 // TestSlow: a consumer that takes longer than its lease keeps its claim, and
 // nobody takes over.
 func TestSlow(t *testing.T) {
