@@ -11,7 +11,7 @@ const (
 	defaultKeyHeader   = "idempotency-key"
 	defaultMaxLength   = 255
 	defaultRequestBody = 1 << 20
-	defaultDecodedBody = 4 << 20
+	defaultDecodedBody = 1 << 20
 	defaultRecordBody  = 256 << 10
 	defaultTTL         = 24 * time.Hour
 	defaultLease       = 60 * time.Second

@@ -122,7 +122,7 @@ func TestDefaultsOfARule(t *testing.T) {
 			Match:           Match{Prefix: "/r"},
 			Principal:       Principal{Kind: PrincipalHeader, Header: "x-user"},
 			Key:             Key{From: []KeySource{{Header: "idempotency-key"}}, Required: true, MaxLength: 255},
-			Fingerprint:     Fingerprint{Body: BodyJSON, MaxBody: 1 << 20, Over: OverReject, MaxDecodedBody: 4 << 20},
+			Fingerprint:     Fingerprint{Body: BodyJSON, MaxBody: 1 << 20, Over: OverReject, MaxDecodedBody: 1 << 20},
 			InFlight:        InFlight{Action: Reject},
 			Completed:       Completed{Action: Replay, TTL: 24 * time.Hour},
 			Record:          Record{MaxBody: 256 << 10, When: BeforeReply, Body: true},

@@ -107,7 +107,7 @@ var rule = &field{kind: kindObject, members: append([]*field{
 				{name: "regexp", kind: kindString, min: 1, max: 1024, form: formText, meaning: "RE2 expression for the whole value."},
 			}},
 		},
-		{name: "path", kind: kindObject, def: "required, unless `envoy.route_metadata` is set: then only a route names the rule", meaning: "Exactly one of the four ([which rule](#which-rule)).", members: []*field{
+		{name: "path", kind: kindObject, def: "required, unless `envoy.route_metadata` is set: then only a route names the rule", meaning: "Exactly one of the four ([which rule](#which-rule-a-request-meets)).", members: []*field{
 			{
 				name: "exact", kind: kindString, min: 1, max: 1024, form: formPath,
 				meaning: "The whole path.",
@@ -194,8 +194,8 @@ var rule = &field{kind: kindObject, members: append([]*field{
 			},
 		},
 		{
-			name: "max_decoded_body", kind: kindSize, min: 1, max: 64 * mib, def: "`4MiB`",
-			meaning: "A body with `Content-Encoding: gzip` or `deflate` is compared as what it holds, if that is no more than this. Above it, and in any other encoding, it is compared byte by byte together with the encoding's name.",
+			name: "max_decoded_body", kind: kindSize, min: 1, max: 64 * mib, def: "`1MiB`",
+			meaning: "A body with `Content-Encoding: gzip` or `deflate` is compared as what it holds, if that is no more than this: what a small body may cost to compare, in time and in memory. Above it, and in any other encoding, it is compared byte by byte together with the encoding's name.",
 			loss:    "A larger body that the client compresses anew in another way counts as another.",
 		},
 		{

@@ -247,7 +247,7 @@ type Fingerprint struct {
 	Ignore []string
 	Over   Over // default OverReject
 	// MaxDecodedBody is the longest content of a compressed body that is compared
-	// decoded; 1B to 64MiB, default 4MiB. Above, the body is compared as it came.
+	// decoded; 1B to 64MiB, default 1MiB. Above, the body is compared as it came.
 	MaxDecodedBody int64
 }
 
