@@ -64,6 +64,9 @@ func (w *Worker) remember(now int64, t *task, r *wire.Result) {
 	e.id, e.rule = makeRecordID(t.op.Scope, t.op.Principal, t.op.Key), t.rule
 	e.fingerprint, e.status = t.op.Fingerprint, t.op.Status
 	e.at = t.queued
+	if t.since > 0 {
+		e.age = max(t.queued-t.since, 0)
+	}
 	e.life = t.rule.policy.TTLMS * int64(time.Millisecond)
 	if ttl := t.op.TTLMS; ttl > 0 {
 		e.life = ttl * int64(time.Millisecond)

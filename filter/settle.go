@@ -27,7 +27,7 @@ const (
 // the place of a pending executed, and its acknowledgement settles both.
 func (w *Worker) settle(now int64, s *Stream, op wire.Operation, wait bool) {
 	s.localSettled(&op)
-	t := &task{op: op, rule: s.rule, settles: true, deadline: now + int64(w.cfg.Bridge.Timeout)}
+	t := &task{op: op, rule: s.rule, settles: true, since: s.since, deadline: now + int64(w.cfg.Bridge.Timeout)}
 	if wait {
 		t.stream = s
 	}

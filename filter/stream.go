@@ -248,6 +248,9 @@ func (s *Stream) requestComplete(now int64, paused Action) Action {
 	}
 	s.owner = s.w.nextOwner()
 	s.waitUntil = now + int64(s.patience)
+	if s.joins(now) {
+		return paused
+	}
 	s.state = stateClaiming
 	s.claim(now)
 	return paused

@@ -38,6 +38,7 @@ const (
 type waitGroup struct {
 	key     waitKey
 	rule    *Rule
+	lease   int64 // end of the other request's lease, as the store told it last
 	streams []*Stream
 	leader  *Stream // claims for all
 	polling bool
@@ -85,12 +86,34 @@ func (s *Stream) inFlight(now int64, r *wire.Result) {
 		s.replyInFlight(now, problemTooManyWaiting)
 		return
 	}
+	g.lease = s.lease
 	s.w.count(MetricWaited)
 	s.join(g, false)
 	if !g.polling && g.leader == nil && g.retryAt == 0 {
 		s.w.poll(now, g)
 	}
 	s.w.schedule()
+}
+
+// joins lets a request wait without a claim of its own where others of the worker
+// with its key and fingerprint wait already: what a claim would say is known.
+func (s *Stream) joins(now int64) bool {
+	w := s.w
+	if s.patience == 0 || len(w.room.groups) == 0 {
+		return false
+	}
+	g := w.room.groups[waitKey{s.record, string(s.fingerprint), s.rule}]
+	if g == nil || w.room.n >= maxWaiting || g.lease <= now {
+		return false
+	}
+	s.state, s.told, s.lease = stateClaiming, true, g.lease
+	w.count(MetricWaited)
+	s.join(g, false)
+	if !g.polling && g.leader == nil && g.retryAt == 0 {
+		w.poll(now, g)
+	}
+	w.schedule()
+	return true
 }
 
 // groupOf is the group that s may wait in; nil: there are too many, or too many
@@ -227,8 +250,9 @@ func (w *Worker) pollAnswered(now int64, p *poll, r *wire.Result) {
 			s.replyInFlight(now, problemTooManyWaiting)
 		}
 	case wire.InFlight:
+		g.lease = now + r.RetryAfterMS*int64(time.Millisecond)
 		for _, s := range g.streams {
-			s.lease = now + r.RetryAfterMS*int64(time.Millisecond)
+			s.lease = g.lease
 		}
 		if time.Duration(now-p.sent) < min(hastyPoll, p.budget/2) {
 			w.retryLater(now, g)

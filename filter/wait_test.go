@@ -85,6 +85,16 @@ func TestOnePollForAll(t *testing.T) {
 		t.Fatalf("%d polls, %d wait", g.polls(), g.counts[MetricWaited])
 	}
 	claims := g.counts[MetricOperation]
+	for range 500 { // the key is known to be in flight: no more claims
+		waits = append(waits, g.open("POST", "/wait", "k", true))
+	}
+	other := g.open("POST", "/wait?other", "k", true)
+	if n := g.counts[MetricOperation]; n != claims+1 {
+		t.Fatalf("%d claims, want that of another fingerprint alone", n-claims)
+	}
+	g.answerClaims()
+	wantAll(t, []*seen{other}, CodeKeyReused)
+	claims++
 	g.pass(time.Second)
 	if n := g.counts[MetricOperation]; n != claims {
 		t.Fatalf("%d operations while waiting, want none", n-claims)

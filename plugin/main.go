@@ -59,9 +59,9 @@ type plugin struct {
 	done      bool
 	effects   []filter.Effect // what the core asked for last, done up to next
 	next      int
-	// performing is how many calls of perform are under way: an effect may bring
-	// on another callback.
-	performing int
+	replied   int // streams answered by the callback at hand; see maxReplies
+	later     []filter.Effect
+	tick      uint32 // that the core wants
 }
 
 // OnPluginStart reads the configuration; a fault in it refuses the load, with
@@ -116,6 +116,8 @@ func (p *plugin) now() int64 { return int64(time.Since(p.start)) }
 // OnTick lets time pass in the core.
 func (p *plugin) OnTick() {
 	p.worker.SetClock(p.now(), time.Now().UnixNano())
+	p.replied = 0
+	p.replyLater()
 	p.worker.Tick(p.now())
 	p.perform()
 	p.retire()

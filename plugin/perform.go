@@ -4,7 +4,6 @@ package main
 
 import (
 	"github.com/tetratelabs/proxy-wasm-go-sdk/proxywasm"
-	"github.com/tetratelabs/proxy-wasm-go-sdk/proxywasm/types"
 	"github.com/tetratelabs/proxy-wasm-go-sdk/proxywasm/wasip1"
 
 	"github.com/oncewall/oncewall/filter"
@@ -18,8 +17,6 @@ import (
 // The position is kept in p, so that after a panic (panic.go) the rest is still
 // carried out: an effect that is lost is a stream that hangs.
 func (p *plugin) perform() {
-	p.performing++
-	defer func() { p.performing-- }()
 	var effective *filter.Stream
 	for {
 		if p.next == len(p.effects) {
@@ -36,9 +33,6 @@ func (p *plugin) perform() {
 			effective = e.Stream
 		}
 		p.do(e)
-		if e.Kind == filter.Reply || e.Kind == filter.ResumeRequest || e.Kind == filter.ResumeResponse {
-			effective = nil // other callbacks may have run meanwhile
-		}
 	}
 }
 
@@ -61,10 +55,7 @@ func (p *plugin) do(e *filter.Effect) {
 			check(proxywasm.ResumeHttpResponse())
 		}
 	case filter.Reply:
-		r := e.Reply
-		if st := wasip1.LocalReply(r.Status, r.Details, r.Headers, r.Body, r.GRPC); st != 0 {
-			check(types.ErrorInternalFailure)
-		}
+		p.reply(e)
 	case filter.Call:
 		p.call(&e.Call)
 	case filter.Count:
@@ -74,7 +65,7 @@ func (p *plugin) do(e *filter.Effect) {
 	case filter.Measure:
 		p.callouts.Record(uint64(e.N))
 	case filter.SetTick:
-		check(proxywasm.SetTickPeriodMilliSeconds(e.TickMS))
+		p.setTick(e.TickMS)
 	}
 }
 
@@ -94,6 +85,7 @@ func (p *plugin) call(c *filter.CallEffect) {
 		cluster, headers = p.worker.Config().Bridge.WaitCluster, p.waiting
 	}
 	st := wasip1.Callout(cluster, headers, c.Body, c.TimeoutMS, func(a wasip1.Answer) {
+		p.replied = 0
 		switch body, status := bridgeAnswer(a); status {
 		case "200":
 			p.worker.CallAnswered(p.now(), id, body)

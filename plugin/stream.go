@@ -40,6 +40,9 @@ var actions = [...]types.Action{
 // chunk at hand, and then stop at what the callback returns.
 func (s *stream) give(resume filter.EffectKind, a filter.Action) types.Action {
 	s.during, s.resumed = resume, false
+	if resume == filter.ResumeRequest {
+		s.p.replied = 0 // never within the reply to another stream
+	}
 	s.p.perform()
 	s.during = 0
 	if s.resumed {

@@ -17,7 +17,7 @@ var codes = func() map[string]bool {
 		filter.CodeKeyMissing, filter.CodeKeyInvalid, filter.CodePrincipalMissing, filter.CodeKeyNotIssued,
 		filter.CodeKeyForeign, filter.CodeKeyExpired, filter.CodeKeyUsed, filter.CodeOutcomeUnknown,
 		filter.CodeResponseNotKept, filter.CodeTooLarge, filter.CodeUnavailable, filter.CodeUnprotected,
-		filter.CodeMisconfigured, filter.CodeReleased, filter.CodeScopeUnknown, filter.CodeIssued, filter.CodeOverQuota} {
+		filter.CodeMisconfigured, filter.CodeReleased, filter.CodeScopeUnknown, filter.CodeIssued, filter.CodeOverQuota, filter.CodeTooManyWaiting} {
 		m[string(c)] = true
 	}
 	return m
