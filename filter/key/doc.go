@@ -1,6 +1,7 @@
-// Package key reads the idempotency key from a request header.
+// Package key reads the idempotency key from a request's header or cookies, joins
+// keys of several parts, and judges them by a rule's grammar.
 //
-// # The rule
+// # The rule for headers
 //
 // The value of the header is one key in one of two forms. Both give the bytes
 // between the quotes: "abc" and abc are the same key.
