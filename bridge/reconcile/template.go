@@ -107,7 +107,7 @@ func (t *Template) Expand(a *About) string {
 	return b.String()
 }
 
-var errDots = errors.New("a path segment would be . or ..")
+var errDots = errors.New("a path segment would be one or two dots")
 
 // URL fills the template of a URL in. A value that would become a path segment of
 // dots is refused: servers and proxies resolve it, and another path would be asked.
