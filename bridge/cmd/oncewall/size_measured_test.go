@@ -99,7 +99,7 @@ func (m *measured) claims(from, to int) (ops []store.Operation) {
 		owner := make([]byte, wire.OwnerBytes)
 		binary.BigEndian.PutUint64(owner[16:], uint64(i))
 		ops = append(ops, store.Operation{Kind: wire.Claim, Name: name(i), Owner: owner, Fingerprint: m.prints,
-			Policy: &m.policy, Deadline: time.Now().Add(time.Minute)})
+			Caller: owner[:16], Policy: &m.policy, Deadline: time.Now().Add(time.Minute)})
 	}
 	return ops
 }
