@@ -143,7 +143,7 @@ var bad = []struct {
 	{"no recovery", strings.Replace(withRule(""), `"recovery": {"action": "hold"}, `, "", 1), `rule "r": recovery must be stated by the rule or by defaults`, false},
 	{"recovery without action", replaced(`{"action": "hold"}`, `{"lease": "60s"}`), `rule "r": recovery.action is required`, true},
 	{"no unavailable", strings.Replace(withRule(""), `, "unavailable": "reject"`, "", 1), `rule "r": unavailable must be stated by the rule or by defaults`, false},
-	{"unavailable local", replaced(`"unavailable": "reject"`, `"unavailable": "local"`), `rule "r": unavailable "local" is not supported by this version; one of reject, forward is`, true},
+	{"unavailable in another word", replaced(`"unavailable": "reject"`, `"unavailable": "guess"`), `rule "r": unavailable "guess" must be one of reject, forward, local`, true},
 	{"lease one millisecond short", replaced(`{"action": "hold"}`, `{"action": "hold", "lease": "16499ms"}`), `rule "r": recovery.lease "16499ms" must be >= 16.5s (2 x bridge.timeout + upstream_timeout + clock skew + margin)`, false},
 	{"default lease too short", replaced(`"15s"`, `"10m"`), `rule "r": recovery.lease is 1m by default; it must be >= 10m1.5s (2 x bridge.timeout + upstream_timeout + clock skew + margin)`, false},
 	{"reacquire without fences", replaced(`{"action": "hold"}`, `{"action": "reacquire"}`), `rule "r": recovery.action "reacquire" needs recovery.backend_checks_fence: true: a backend that does not refuse a lower Idempotency-Fence may run the request twice`, false},
@@ -153,7 +153,7 @@ var bad = []struct {
 	{"observe", withRule(`, "mode": "observe"`), `rule "r": mode "observe" is not supported by this version; one of enforce, off is`, true},
 	{"streaming", withRule(`, "streaming": true`), `rule "r": streaming true is not supported by this version: must be false`, true},
 	{"serialize_by", withRule(`, "serialize_by": {}`), `rule "r": serialize_by is not supported by this version`, true},
-	{"fault in defaults", replaced(`"rules"`, `"defaults": {"unavailable": "local"}, "rules"`), `defaults.unavailable "local" is not supported by this version; one of reject, forward is`, true},
+	{"fault in defaults", replaced(`"rules"`, `"defaults": {"unavailable": "guess"}, "rules"`), `defaults.unavailable "guess" must be one of reject, forward, local`, true},
 
 	// Rules beside each other.
 	{"one name twice", second(`"name": "r", "match": {"path": {"prefix": "/s"}}`), `rule "r": name is also the name of rules[0]; a name must be unique`, false},

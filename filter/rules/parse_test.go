@@ -210,7 +210,7 @@ func TestEveryFaultInOneMessage(t *testing.T) {
 		"bridge": {"cluster": "b", "timeout": "5 seconds", "secret": "hunter2"},
 		"rules": [
 			{"name": "a", "match": {"path": {"prefix": "/a"}}, "principal": "anonymous", "fingerprint": {"body": "none"},
-			 "upstream_timeout": "15s", "recovery": {"action": "hold", "lease": "5s"}, "unavailable": "local", "ttl": "1h"},
+			 "upstream_timeout": "15s", "recovery": {"action": "hold", "lease": "5s"}, "unavailable": "guess", "ttl": "1h"},
 			{"name": "a", "match": {"path": {"prefix": "/b"}}, "mode": "off"},
 			{"match": {"path": {"prefix": "/c"}}, "mode": "observe"}
 		]
@@ -219,7 +219,7 @@ func TestEveryFaultInOneMessage(t *testing.T) {
 		`config: namespace is there twice`,
 		`config: bridge.timeout "5 seconds" must be a duration such as "250ms", "60s" or "24h", in whole milliseconds, 10ms to 10s`,
 		`config: bridge.secret is not a field; the fields here are cluster, wait_cluster, authority, timeout`,
-		`config: rule "a": unavailable "local" is not supported by this version; one of reject, forward is`,
+		`config: rule "a": unavailable "guess" must be one of reject, forward, local`,
 		`config: rule "a": ttl is not a field; the fields here are name, scope, previous_scopes, match, key, fingerprint, durability, mode, principal, in_flight, completed, record, outcomes, upstream_timeout, envoy_retries, recovery, unavailable`,
 		`config: rules[2]: mode "observe" is not supported by this version; one of enforce, off is`,
 		`config: rules[2]: name is required`,
