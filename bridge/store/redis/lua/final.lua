@@ -1,5 +1,6 @@
 -- final: executed and complete. The final word on a key: upstream answered.
 --
+-- KEYS 4, where there is one: holds the result, in place of ARGV 8
 -- ARGV 1 owner, 2 fence (0: not known), 3 policy, 4 fingerprint ('': not known),
 --      5 'E' executed or 'C' complete, 6 status, 7 '1' when a result still
 --      follows an executed, 8 the result, an envelope ('': not kept), 9 caller,
@@ -13,6 +14,7 @@
 -- Run again by the same owner it answers the same and changes nothing more.
 
 local owner, fence, caller, fp = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
+local STAGED = KEYS[4]
 local kind, status, coming, result = ARGV[5], ARGV[6], ARGV[7] == '1', ARGV[8]
 local success = string.sub(status, 1, 1) == '2'
 local r = load()
@@ -24,13 +26,32 @@ local p = stricter(r, caller)
 local word = tonumber(ARGV[11]) or 0
 if word > 0 then p.text, p.ttl = pack(p), word end
 
-local function become()
-  if kind == 'C' then
-    local life = int(math.max(p.ttl, ms(r.kx - now), 1))
-    local kept = result ~= '' and redis.pcall('SET', R, result, 'PX', life)
-    -- A result that another answer left behind must never be replayed as this one.
-    if not kept or kept.err then redis.call('DEL', R) end
+-- keep stores the result. One that another answer left behind must never be
+-- replayed as this one.
+local function keep()
+  local life, kept = int(math.max(p.ttl, ms(r.kx - now), 1)), nil
+  if STAGED then
+    kept = redis.pcall('RENAME', STAGED, R)
+    if kept.err then -- a user who may not
+      local staged = redis.pcall('GET', STAGED)
+      kept = type(staged) == 'string' and redis.pcall('SET', R, staged, 'PX', life)
+    else
+      redis.call('PEXPIRE', R, life)
+    end
+  elseif result ~= '' then
+    kept = redis.pcall('SET', R, result, 'PX', life)
   end
+  if not kept or kept.err then redis.call('DEL', R) end
+end
+
+-- answer leaves nothing staged behind.
+local function answer(a)
+  if STAGED then redis.call('DEL', STAGED) end
+  return a
+end
+
+local function become()
+  if kind == 'C' then keep() end
   unindex()
   local fresh, flying = not r.st, r.st == 'P' or r.st == 'E'
   local restoring = fresh or r.st == 'R' or r.st == 'I'
@@ -44,7 +65,7 @@ local function become()
 end
 
 if final(r) then
-  if not me then return {STALE} end
+  if not me then return answer({STALE}) end
   if now < r.ex and r.st == 'E' then
     if kind == 'C' then
       become()
@@ -53,7 +74,7 @@ if final(r) then
       wake()
     end
   end
-  return {OK, 0, 0, acks(p)}
+  return answer({OK, 0, 0, acks(p)})
 end
 
 local current = me and (fence == r.fe or fence == 0)
@@ -61,20 +82,20 @@ local current = me and (fence == r.fe or fence == 0)
 if r.st == 'P' then
   if current or fence > r.fe then
     become()
-    return {OK, 0, 0, acks(p)}
+    return answer({OK, 0, 0, acks(p)})
   end
   if success and not r.nw then
     redis.call('HDEL', K, 'nw')
     redis.call('HSET', K, 'nw', owner, 'ns', status)
   end
   touch(r)
-  return {STALE}
+  return answer({STALE})
 end
 
 if fence < r.fe and not current and not success then
   if r.st == 'U' then touch(r) end
-  return {STALE}
+  return answer({STALE})
 end
 local restored = r.st == 'U' and 0 or 1
 become()
-return {OK, restored, 0, acks(p)}
+return answer({OK, restored, 0, acks(p)})
