@@ -50,9 +50,9 @@ const (
 type localEntry struct {
 	id     [16]byte
 	owner  [wire.OwnerBytes]byte
-	print  [8]byte // of the fingerprint
-	lease  int64   // Clock: until when the claim is trusted without news
-	until  int64   // Clock: end of the entry's life
+	print  localPrint
+	lease  int64 // Clock: until when the claim is trusted without news
+	until  int64 // Clock: end of the entry's life
 	status uint16
 	state  localState
 	// told says that the bridge knows the outcome: from then on it decides, and
@@ -60,12 +60,12 @@ type localEntry struct {
 	told bool
 }
 
-const localEntryBytes = 16 + wire.OwnerBytes + 8 + 8 + 8 + 2 + 1 + 1
+const localEntryBytes = 16 + wire.OwnerBytes + 12 + 8 + 8 + 2 + 1 + 1
 
 func (e *localEntry) append(b []byte) []byte {
 	b = append(b, e.id[:]...)
 	b = append(b, e.owner[:]...)
-	b = append(b, e.print[:]...)
+	b = append(append(b, e.print.made[:]...), e.print.sum[:]...)
 	b = binary.LittleEndian.AppendUint64(b, uint64(e.lease))
 	b = binary.LittleEndian.AppendUint64(b, uint64(e.until))
 	b = binary.LittleEndian.AppendUint16(b, e.status)
@@ -81,8 +81,9 @@ func (e *localEntry) decode(b []byte) {
 	b = b[len(e.id):]
 	copy(e.owner[:], b)
 	b = b[len(e.owner):]
-	copy(e.print[:], b)
-	b = b[len(e.print):]
+	copy(e.print.made[:], b)
+	copy(e.print.sum[:], b[len(e.print.made):])
+	b = b[len(e.print.made)+len(e.print.sum):]
 	e.lease = int64(binary.LittleEndian.Uint64(b))
 	e.until = int64(binary.LittleEndian.Uint64(b[8:]))
 	e.status = binary.LittleEndian.Uint16(b[16:])
@@ -133,11 +134,27 @@ func (l *local) place(id recordID) (slot int, name [16]byte) {
 	return int(binary.LittleEndian.Uint16(sum[16:])) % LocalSlots, name
 }
 
-func localPrint(fingerprint []byte) (p [8]byte) {
-	sum := sha256.Sum256(fingerprint)
-	copy(p[:], sum[:])
+// localPrint is what the table keeps of a fingerprint.
+type localPrint struct {
+	made [4]byte // of its parts and their algorithms
+	sum  [8]byte // of the whole
+}
+
+func printOf(fingerprint []byte) (p localPrint) {
+	made := make([]byte, 0, 16)
+	for part := range wire.Parts(fingerprint) {
+		made = binary.BigEndian.AppendUint16(append(made, byte(part.ID)), uint16(part.Algorithm))
+	}
+	sum := sha256.Sum256(made)
+	copy(p.made[:], sum[:])
+	sum = sha256.Sum256(fingerprint)
+	copy(p.sum[:], sum[:])
 	return p
 }
+
+// conflicts reports whether two fingerprints that were made alike differ. Those
+// that were not, since a rule's configuration changed in between, say nothing.
+func (p localPrint) conflicts(q localPrint) bool { return p.made == q.made && p.sum != q.sum }
 
 // change reads a slot, hands its living entries to f, and writes what f returns.
 // f runs again where another worker wrote meanwhile; it returns false to leave
@@ -196,13 +213,13 @@ func (l *local) claim(id recordID, owner, fingerprint []byte, lease, life time.D
 	done := l.change(slot, func(entries []localEntry) ([]localEntry, bool) {
 		there, granted = nil, false
 		now := l.shared.Clock()
-		e := localEntry{id: name, print: localPrint(fingerprint), lease: now + int64(lease), until: now + int64(max(life, lease)), state: localInFlight}
+		e := localEntry{id: name, print: printOf(fingerprint), lease: now + int64(lease), until: now + int64(max(life, lease)), state: localInFlight}
 		copy(e.owner[:], owner)
 		oldest := -1 // of those that the bridge knows
 		for i := range entries {
 			old := &entries[i]
 			if old.id == name {
-				if over := old.state != localDone && now >= old.lease; !old.told && !(over && takeOver && old.print == e.print) {
+				if over := old.state != localDone && now >= old.lease; !old.told && !(over && takeOver && !old.print.conflicts(e.print)) {
 					seen := *old
 					if over && old.state == localInFlight {
 						seen.state = localUnknown

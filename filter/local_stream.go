@@ -60,7 +60,7 @@ func (s *Stream) claimLocally() bool {
 func (s *Stream) answerLocal(e *localEntry) {
 	s.w.count(MetricLocalRefused)
 	switch {
-	case e.print != localPrint(s.fingerprint):
+	case e.print.conflicts(printOf(s.fingerprint)):
 		s.reply(problemKeyReused, extra{})
 	case e.state == localInFlight:
 		left := time.Duration(e.lease - s.w.local.shared.Clock())

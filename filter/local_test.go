@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/oncewall/oncewall/filter/rules"
+	"github.com/oncewall/oncewall/filter/wire"
 )
 
 // sharedData behaves as proxy-wasm's: a first write compares nothing, and
@@ -282,5 +283,20 @@ func TestPrepareLocalKeepsWhatIsThere(t *testing.T) {
 func TestLocalWithoutTable(t *testing.T) {
 	if got := localRig(t, nil, holds).alone("k").code(); got != string(CodeUnavailable) {
 		t.Errorf("%q", got)
+	}
+}
+
+// A change of the rule while the store is away turns no retry into another
+// request.
+func TestLocalPrint(t *testing.T) {
+	fp := func(a wire.Algorithm, digest byte) localPrint {
+		b := wire.AppendPart([]byte{wire.FingerprintVersion}, wire.PartMethod, wire.AlgorithmFixed, [wire.DigestBytes]byte{1})
+		return printOf(wire.AppendPart(b, wire.PartBody, a, [wire.DigestBytes]byte{digest}))
+	}
+	if !fp(20, 1).conflicts(fp(20, 2)) {
+		t.Error("another body of the same algorithm does not conflict")
+	}
+	if fp(20, 1).conflicts(fp(21, 2)) || fp(20, 1).conflicts(fp(20, 1)) {
+		t.Error("an honest retry conflicts")
 	}
 }
