@@ -176,7 +176,14 @@ func TestBridgeKilledWhileTheyWait(t *testing.T) {
 		key := fmt.Sprint("orphans-", i)
 		payment := story.Post("/payments", key)
 		first := make(chan story.Answer, 1)
-		go func() { first <- c.Send(t.Context(), payment.With("x-shop-delay", "3s")) }()
+		go func() {
+			// A bridge that has just been started may have no way to the store yet.
+			a := c.Send(t.Context(), payment.With("x-shop-delay", "3s"))
+			for a.Kind() == "503 unavailable" && t.Context().Err() == nil {
+				a = c.Send(t.Context(), payment.With("x-shop-delay", "3s"))
+			}
+			first <- a
+		}()
 		arrived(t, s, key)
 		crowd := make(chan []story.Answer, 1)
 		go func() { crowd <- c.SendAll(t.Context(), 100, payment) }()
