@@ -20,6 +20,7 @@ var recoveryNames = [...]string{wire.Hold: "hold", wire.Probe: "probe", wire.Rea
 var stateNames = [...]string{
 	store.Absent: "absent", store.Issued: "issued", store.Released: "released", store.Processing: "processing",
 	store.Unknown: "unknown", store.Executed: "executed", store.Completed: "completed", store.Elsewhere: "elsewhere",
+	store.Later: "later-version",
 }
 
 // policyOf reads what has a name here; the server checks the numbers.

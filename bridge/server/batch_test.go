@@ -150,7 +150,7 @@ func TestUnreadableEnvelopeIsNotKept(t *testing.T) {
 	for name, envelope := range map[string][]byte{
 		"nothing":          nil,
 		"unknown version":  {9, 0, 0, 1, 2},
-		"sealed":           {1, byte(wire.SealAES256GCM), 0, wire.Version, 2},
+		"sealed":           {1, byte(wire.SealAES256GCM), 0, wire.ResponseVersion, 2},
 		"no response":      {1, 0, 0},
 		"foreign response": {1, 0, 0, 99, 1},
 	} {
@@ -200,7 +200,7 @@ func TestRefusals(t *testing.T) {
 		"too large":         {make([]byte, 1001), func(*http.Request) {}, 413, "max_batch_bytes is 1000"},
 		"too large chunked": {make([]byte, 1001), chunked, 413, "max_batch_bytes is 1000"},
 		"empty":             {nil, func(*http.Request) {}, 400, "not a batch"},
-		"version":           {append([]byte{9}, good[1:]...), func(*http.Request) {}, 400, `"versions":[1]`},
+		"version":           {append([]byte{9}, good[1:]...), func(*http.Request) {}, 400, `"versions":[1,2]`},
 		"trailing":          {append(slices.Clone(good), 0), func(*http.Request) {}, 400, "not a batch"},
 		"cut":               {good[:len(good)-1], func(*http.Request) {}, 400, "not a batch"},
 	} {

@@ -131,6 +131,9 @@ func (s *Server) finish(j *job, replies []store.Reply) {
 // the store is away, since some rules forward then.
 const maxAnswerBytes = 16<<20 + seal.Overhead
 
+// laterRecord says why an operation was not carried out.
+var laterRecord = fmt.Sprintf("record: of a later version than %d, which this bridge serves", store.RecordVersion)
+
 // answer converts a reply. Times are rounded so that no one waits too little or
 // trusts too long: a wait up, a life down.
 func (s *Server) answer(op *store.Operation, r *store.Reply) wire.Result {
@@ -146,6 +149,12 @@ func (s *Server) answer(op *store.Operation, r *store.Reply) wire.Result {
 		Restored:     r.Restored,
 	}
 	switch r.Code {
+	case wire.Invalid:
+		out.Text = laterRecord
+		if op.Kind != wire.Claim && op.Kind != wire.Get && op.Kind != wire.Wait {
+			// What settles a claim is sent again, until it meets a bridge that knows.
+			out.Code = wire.Unavailable
+		}
 	case wire.Found:
 		out.State = wireStates[r.State]
 		s.openFound(&out, op, r)

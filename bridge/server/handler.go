@@ -88,7 +88,7 @@ func (s *Server) serveBatch(w http.ResponseWriter, r *http.Request, arrival time
 	s.finish(j, replies)
 	s.pause(r)
 
-	j.out, err = wire.AppendAnswer(j.out[:0], &wire.Answer{Results: j.results})
+	j.out, err = wire.AppendAnswerAs(j.out[:0], wire.VersionOf(j.body), &wire.Answer{Results: j.results})
 	if err != nil {
 		panic(err) // the encoder fails only beyond 256 MiB
 	}

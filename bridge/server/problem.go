@@ -18,9 +18,8 @@ type problem struct {
 	Versions []int `json:"versions,omitempty"`
 }
 
-// servedVersions lists what [decode] reads: this version and, from the second
-// one on, the one before.
-var servedVersions = []int{wire.Version}
+// servedVersions lists the versions of batches that are read.
+var servedVersions = []int{wire.PreviousVersion, wire.Version}
 
 func (s *Server) refuse(w http.ResponseWriter, p problem) {
 	body, err := json.Marshal(p)

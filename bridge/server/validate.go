@@ -84,7 +84,7 @@ func checkContent(op *wire.Operation) string {
 // readable reports whether b starts as an encoded response does. The filter
 // checks the rest before it replays; parsing it here as well would cost every
 // completion a copy of its header lines.
-func readable(b []byte) bool { return len(b) > 1 && b[0] == wire.Version }
+func readable(b []byte) bool { return len(b) > 1 && b[0] == wire.ResponseVersion }
 
 // checkPolicy returns what is wrong with p, or nothing.
 func (s *Server) checkPolicy(p *wire.Policy) string {

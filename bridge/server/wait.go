@@ -57,7 +57,7 @@ func (s *Server) serveWait(w http.ResponseWriter, r *http.Request, arrival time.
 		return
 	}
 	s.waits.ended(waitOutcome(result.Code), time.Since(arrival))
-	out, err := wire.AppendAnswer(nil, &wire.Answer{Results: []wire.Result{result}})
+	out, err := wire.AppendAnswerAs(nil, wire.VersionOf(body), &wire.Answer{Results: []wire.Result{result}})
 	if err != nil {
 		panic(err) // the encoder fails only beyond 256 MiB
 	}

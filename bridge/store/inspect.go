@@ -26,6 +26,8 @@ const (
 	Completed
 	// Elsewhere is no record but the marker of one that has another name: Moved.
 	Elsewhere
+	// Later is a record of a version above RecordVersion, of which no more is known.
+	Later
 )
 
 // Unresolved reports whether the record waits for a final word.

@@ -18,6 +18,11 @@ import (
 // record. Repeating the same operation with the same owner is always safe.
 var ErrUnavailable = errors.New("store: unavailable")
 
+// RecordVersion is the newest version of records that this package's stores know.
+// An operation on a record of a later one is answered wire.Invalid, and changes
+// nothing.
+const RecordVersion = 1
+
 // Name is a record's name: HMAC-SHA-256 over the length-prefixed namespace,
 // scope, principal and key. Client text never enters a store key.
 type Name [32]byte

@@ -88,7 +88,7 @@ func decodePolicy(b []byte, m *Policy) error {
 
 // Operation: 1 kind, 2 policy, 3 budget, 4 scope, 5 principal, 6 key, 7 owner,
 // 8 fence, 9 fingerprint, 10 status, 11 no result, 12 result, 13 unprotected,
-// 14 fetch, 15 trace, 16 retried, 17 ttl.
+// 14 fetch, 15 trace, 16 retried, 17 ttl, 18 again.
 
 func (m *Operation) append(b []byte) []byte {
 	b = appendNumber(b, 1, m.Kind)
@@ -107,7 +107,8 @@ func (m *Operation) append(b []byte) []byte {
 	b = appendFlag(b, 14, m.Fetch)
 	b = appendText(b, 15, m.Trace)
 	b = appendFlag(b, 16, m.Retried)
-	return appendNumber(b, 17, m.TTLMS)
+	b = appendNumber(b, 17, m.TTLMS)
+	return appendFlag(b, 18, m.Again)
 }
 
 func decodeOperation(b []byte, m *Operation) error {
@@ -147,6 +148,8 @@ func decodeOperation(b []byte, m *Operation) error {
 			return flag(f, &m.Retried)
 		case 17:
 			return number(f, &m.TTLMS, maxInt64)
+		case 18:
+			return flag(f, &m.Again)
 		}
 		return nil
 	})

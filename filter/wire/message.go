@@ -2,9 +2,18 @@ package wire
 
 import "time"
 
-// Version is the batch version this package writes. A bridge serves this and
-// the previous one and answers any other with 400 in clear.
-const Version = 1
+// The versions of batches and their answers. A bridge serves both, answers in the
+// version that it was asked in, and answers any other with 400 in clear.
+const (
+	Version = 2
+	// PreviousVersion lacks the kinds Wait and Get, previous scopes and tallies,
+	// and its fingerprints carry no algorithms.
+	PreviousVersion = 1
+)
+
+// ResponseVersion is the version of recorded responses. It is apart from that of
+// batches: a response outlives the programs that wrote it.
+const ResponseVersion = 1
 
 // Names on the HTTP side of a batch.
 const (
@@ -154,6 +163,9 @@ type Operation struct {
 	// TTLMS is upstream's word on the life of the result (Idempotency-TTL); 0: the
 	// policy's. Executed and Complete only.
 	TTLMS int64
+	// Again says that an earlier claim of the same request has been answered, so
+	// that it is not counted as a repeat twice. Claim only.
+	Again bool
 }
 
 // Tally counts repeats that the filter answered from its own memory, and of

@@ -17,8 +17,12 @@ func TestRoundTrip(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if enc[0] != Version {
-				t.Errorf("first byte is %d, want the version, %d", enc[0], Version)
+			want := byte(Version)
+			if k.name == "response" {
+				want = ResponseVersion
+			}
+			if enc[0] != want {
+				t.Errorf("first byte is %d, want the version, %d", enc[0], want)
 			}
 			got, err := k.decode(enc)
 			if err != nil || !reflect.DeepEqual(got, k.sample) {

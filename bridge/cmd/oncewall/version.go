@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"github.com/oncewall/oncewall/bridge/store"
 	"github.com/oncewall/oncewall/filter/wire"
 )
 
@@ -40,6 +41,6 @@ func versionText(release string, info *debug.BuildInfo) string {
 			}
 		}
 	}
-	return fmt.Sprintf("oncewall %s\nrevision %s%s\nbatch %d\nrecord-envelope %d\ngo %s\n",
-		name, cmp.Or(revision, "unknown"), modified, wire.Version, wire.EnvelopeVersion, goVersion)
+	return fmt.Sprintf("oncewall %s\nrevision %s%s\nbatch %d\nrecord %d\nrecord-envelope %d\ngo %s\n",
+		name, cmp.Or(revision, "unknown"), modified, wire.Version, store.RecordVersion, wire.EnvelopeVersion, goVersion)
 }

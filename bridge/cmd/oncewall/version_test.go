@@ -14,11 +14,11 @@ func TestVersionText(t *testing.T) {
 		want    string
 	}{
 		"release": {"v1.2.3", &debug.BuildInfo{GoVersion: "go1.26", Settings: []debug.BuildSetting{setting("vcs.revision", "abc"), setting("vcs.modified", "false")}},
-			"oncewall v1.2.3\nrevision abc\nbatch 1\nrecord-envelope 1\ngo go1.26\n"},
+			"oncewall v1.2.3\nrevision abc\nbatch 2\nrecord 1\nrecord-envelope 1\ngo go1.26\n"},
 		"installed": {"dev", &debug.BuildInfo{GoVersion: "go1.26", Main: debug.Module{Version: "v0.1.0"}},
-			"oncewall v0.1.0\nrevision unknown\nbatch 1\nrecord-envelope 1\ngo go1.26\n"},
+			"oncewall v0.1.0\nrevision unknown\nbatch 2\nrecord 1\nrecord-envelope 1\ngo go1.26\n"},
 		"checkout": {"dev", &debug.BuildInfo{GoVersion: "go1.26", Main: debug.Module{Version: "(devel)"}, Settings: []debug.BuildSetting{setting("vcs.revision", "abc"), setting("vcs.modified", "true")}},
-			"oncewall dev\nrevision abc (modified)\nbatch 1\nrecord-envelope 1\ngo go1.26\n"},
+			"oncewall dev\nrevision abc (modified)\nbatch 2\nrecord 1\nrecord-envelope 1\ngo go1.26\n"},
 	} {
 		if got := versionText(tc.release, tc.info); got != tc.want {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)

@@ -77,6 +77,18 @@ type duty struct {
 	large   bool // the result has to be fetched apart; the reply is empty
 }
 
+// Every script answers so where it leaves a record of a later version alone: the
+// code, and that version.
+const laterItems = 2
+
+var errLater = fmt.Errorf("redis: the record is of a later version than %d, which this bridge serves", store.RecordVersion)
+
+// later reports whether a script that answers in another way has done that.
+func later(res rueidis.RedisResult) bool {
+	items, err := res.ToArray()
+	return err == nil && len(items) == laterItems
+}
+
 func decode(res rueidis.RedisResult) (store.Reply, duty) {
 	items, err := res.ToArray()
 	if err != nil {
@@ -138,7 +150,7 @@ func decode(res rueidis.RedisResult) (store.Reply, duty) {
 		r.Status = uint16(a.int(2))
 		r.Age, r.Remaining, r.RetryAfter = a.micros(3), a.micros(4), a.micros(5)
 		r.Result = a.bytes(6)
-	case wire.KeyExpired, wire.Stale, wire.Lapsed, wire.NotFound:
+	case wire.KeyExpired, wire.Invalid, wire.Stale, wire.Lapsed, wire.NotFound:
 	default:
 		a.bad = true
 	}

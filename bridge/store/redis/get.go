@@ -92,6 +92,9 @@ func away(err error) error { return fmt.Errorf("%w: %w", store.ErrUnavailable, e
 
 // decodeRecord reads the tuple that get.lua describes.
 func decodeRecord(items []rueidis.RedisMessage) (store.Record, error) {
+	if len(items) == laterItems {
+		return store.Record{State: store.Later}, nil
+	}
 	a := answer{items: items}
 	now := a.int(0)
 	r := store.Record{Kept: a.int(1) == 1, Result: a.bytes(2)}

@@ -89,6 +89,9 @@ func (s *Store) one(ctx context.Context, r request) store.Reply {
 	go s.pipeline(ctx, c, batch{idx: []int{0}, requests: []request{r}}, 0, parts)
 	select {
 	case p := <-parts:
+		if p.replies[0].Code == wire.Invalid {
+			return unavailable(errLater)
+		}
 		return p.replies[0]
 	case <-ctx.Done():
 		s.suspect()

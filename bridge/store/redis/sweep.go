@@ -62,6 +62,9 @@ func (s *Store) sweep(ctx context.Context, c rueidis.Client, bucket int, page []
 				unknown = append(unknown, list[i])
 				continue
 			}
+			if later(res) {
+				continue
+			}
 			n, e := res.AsInt64()
 			removed += int(n)
 			err = errors.Join(err, e)

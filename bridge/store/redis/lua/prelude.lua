@@ -23,6 +23,16 @@ local LARGE = 0
 local OK, CREATED, REPLAYED, INFLIGHT, REUSED, USED = 1, 2, 3, 4, 5, 6
 local EXPIRED, UNKNOWN, NOTKEPT, STALE, LAPSED, ISSUED = 7, 8, 9, 12, 13, 14
 
+-- The newest version of records that this text knows. A record of a later one has
+-- it in the field v; those of version 1 have no such field. Such a record is left
+-- alone by every script: what its fields mean is not known, and to grant its key
+-- could be to run it twice.
+local VERSION, INVALID = 1, 16
+do
+  local v = redis.pcall('HGET', K, 'v')
+  if type(v) == 'string' and (tonumber(v) or math.huge) > VERSION then return {INVALID, v} end
+end
+
 -- Fields of the record. Values stay within 64 bytes, so that Redis keeps the
 -- hash in its compact form; the fingerprint is longer and lies in three pieces.
 --   st state: I issued, R released, P processing, U unknown, E executed, C completed
@@ -36,6 +46,7 @@ local EXPIRED, UNKNOWN, NOTKEPT, STALE, LAPSED, ISSUED = 7, 8, 9, 12, 13, 14
 --      there only where the bridge may have to ask the backend
 --   cm fence and moment (us) of the last compensation that was begun
 --   cl keyed digest of the caller         tr traceparent of the first request
+--   v version of the record; absent: 1
 --   r1 .. r8 owners that released and that nothing else here remembers, the oldest
 --      first: the moment (us) until which each is refused, ':', the owner
 local TEXTS = {'st', 'ow', 'po', 'f1', 'f2', 'f3', 'mb', 'nw', 'ns', 'hd', 'sc', 'un', 'id', 'cl', 'tr', 'cm'}
