@@ -130,7 +130,7 @@ func notRecorded(name string) bool {
 		"set-cookie", "set-cookie2", "www-authenticate", "proxy-authenticate", "authentication-info", "proxy-authentication-info":
 		return true
 	}
-	return strings.HasPrefix(name, "idempotency-") || strings.HasPrefix(name, "x-envoy-")
+	return strings.HasPrefix(name, "access-control-") || strings.HasPrefix(name, "idempotency-") || strings.HasPrefix(name, "x-envoy-")
 }
 
 func validName(s string) bool {

@@ -18,5 +18,5 @@
 // It also looks after the index by which overdue records are found: at the start,
 // daily, and when a server has been replaced.
 //
-// The package imports store, seal and wire, never the server.
+// The package imports store, seal, health and wire, never the server.
 package reconcile

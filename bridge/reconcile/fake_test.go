@@ -193,6 +193,8 @@ type rig struct {
 	reg     *prometheus.Registry
 	config  Config
 	stop    func()
+
+	reconciler *Reconciler // since start
 }
 
 const fence = 1796000000000001
@@ -257,6 +259,7 @@ func (g *rig) start() {
 	if err != nil {
 		g.Fatal(err)
 	}
+	g.reconciler = r
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { defer close(ended); r.Run(ctx, time.Minute) }()

@@ -37,7 +37,9 @@ type Reconciler struct {
 
 	mu     sync.Mutex
 	held   map[int]bool
-	renew  time.Time // when shares are asked for again
+	unread map[int]bool // shares that the store did not show when last asked
+	looked time.Time    // when the last round ended
+	renew  time.Time    // when shares are asked for again
 	rounds uint64
 }
 
@@ -46,7 +48,7 @@ func New(cfg Config) (*Reconciler, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	r := &Reconciler{cfg: cfg, holder: rand.Text(), held: map[int]bool{}}
+	r := &Reconciler{cfg: cfg, holder: rand.Text(), held: map[int]bool{}, unread: map[int]bool{}}
 	r.memory.shares = map[int]map[store.Name]*memo{}
 	for i := range cfg.Scopes {
 		r.scopes = append(r.scopes, newScope(cfg.Scopes[i]))
@@ -120,6 +122,9 @@ func (r *Reconciler) round(ctx context.Context) {
 	r.each(r.shares(), func(share int) { r.look(ctx, share) })
 	r.tend(ctx)
 	r.report(time.Now())
+	r.mu.Lock()
+	r.looked = time.Now()
+	r.mu.Unlock()
 }
 
 // each calls f for every share, some at once.
@@ -154,6 +159,7 @@ func (r *Reconciler) hold(ctx context.Context) {
 		defer r.mu.Unlock()
 		switch {
 		case err != nil || lease == store.LeaseOthers:
+			r.readLocked(share, err)
 			// A store that does not answer will not list anything either.
 			if r.held[share] {
 				delete(r.held, share)
@@ -196,7 +202,7 @@ func (r *Reconciler) look(ctx context.Context, share int) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	list, err := r.cfg.Store.Due(ctx, share, perIndex)
-	if err != nil {
+	if r.read(share, err); err != nil {
 		return
 	}
 	names := r.memory.due(share, list, time.Now(), r.rounds)
@@ -204,7 +210,7 @@ func (r *Reconciler) look(ctx context.Context, share int) {
 		page := names[:min(len(names), lookPage)]
 		names = names[len(page):]
 		records, err := r.cfg.Store.Look(ctx, page)
-		if err != nil {
+		if r.read(share, err); err != nil {
 			return
 		}
 		for i := range records {

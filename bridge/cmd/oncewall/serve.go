@@ -145,6 +145,9 @@ func serveWith(ctx context.Context, cfg *config.Config, log *slog.Logger, regist
 	if err != nil {
 		return err
 	}
+	if recovery != nil {
+		srv.AddPart(recovery.Part())
+	}
 	if err := mountAPI(srv, recovery, cfg, log, registry); err != nil {
 		return err
 	}
