@@ -44,10 +44,12 @@ func (s *sampler) pass(now time.Time, most int) (held int64, ok bool) {
 	return held, true
 }
 
-// worthALine reports codes that are a replay or a refusal. What was granted or
-// done is not, nor is what a look-up found.
-func worthALine(code wire.Code) bool {
+// worthALine reports answers that are a replay or a refusal. What was granted or
+// done is not, nor is what a look-up found, nor a wait that is asked for again.
+func worthALine(kind wire.Kind, code wire.Code) bool {
 	switch code {
+	case wire.InFlight:
+		return kind != wire.Wait
 	case wire.OK, wire.Created, wire.Issued, wire.Free, wire.Found, wire.NotFound:
 		return false
 	}
@@ -66,10 +68,11 @@ const (
 // double click.
 const doubleClickMS = 2000
 
-// classOf says what a repeat looks like; "" where a claim is none.
+// classOf says what a repeat looks like; "" where a claim is none. Whoever waited
+// came while the first request was in flight, however long ago that began.
 func classOf(op *wire.Operation, r *wire.Result) string {
 	switch {
-	case op.Kind != wire.Claim:
+	case op.Kind != wire.Claim && op.Kind != wire.Wait:
 		return ""
 	case r.Code == wire.KeyReused:
 		return keyReused
@@ -78,7 +81,7 @@ func classOf(op *wire.Operation, r *wire.Result) string {
 		return ""
 	case op.Retried:
 		return gatewayRetry
-	case r.Code == wire.InFlight || r.AgeMS <= doubleClickMS:
+	case op.Kind == wire.Wait || r.Code == wire.InFlight || r.AgeMS <= doubleClickMS:
 		return doubleClick
 	}
 	return clientRetry

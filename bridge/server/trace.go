@@ -102,7 +102,7 @@ func (s *Server) tell(j *job, replies []store.Reply) {
 		if s.cfg.Tracer != nil && traced != "" {
 			s.span(j, op, result, name, first)
 		}
-		if s.cfg.LogPerSecond > 0 && worthALine(result.Code) {
+		if s.cfg.LogPerSecond > 0 && worthALine(op.Kind, result.Code) {
 			if now.IsZero() {
 				now = time.Now()
 			}

@@ -51,12 +51,14 @@ func (s *Server) serveWait(w http.ResponseWriter, r *http.Request, arrival time.
 
 	ctx, cancel := context.WithDeadline(r.Context(), arrival.Add(budget-min(margin(budget), maxWaitMargin)))
 	defer cancel()
-	result := s.wait(ctx, &batch)
+	result, looked, reply := s.wait(ctx, &batch)
 	if r.Context().Err() != nil {
 		s.waits.ended(outcomeGone, time.Since(arrival))
 		return
 	}
-	s.waits.ended(waitOutcome(result.Code), time.Since(arrival))
+	took := time.Since(arrival)
+	s.waits.ended(waitOutcome(result.Code), took)
+	s.metrics.operation(nil, wire.Wait, result.Code, took)
 	out, err := wire.AppendAnswerAs(nil, wire.VersionOf(body), &wire.Answer{Results: []wire.Result{result}})
 	if err != nil {
 		panic(err) // the encoder fails only beyond 256 MiB
@@ -67,22 +69,28 @@ func (s *Server) serveWait(w http.ResponseWriter, r *http.Request, arrival time.
 	w.WriteHeader(http.StatusOK)
 	w.Write(out)
 	s.metrics.served.Inc()
+	told := &job{arrival: arrival, took: took, batch: batch, results: []wire.Result{result}}
+	if looked != nil {
+		told.ops, told.index = []store.Operation{*looked}, []int{0}
+	}
+	s.tell(told, []store.Reply{reply})
 }
 
-// wait carries out the Wait of batch. It ends with ctx at the latest.
-func (s *Server) wait(ctx context.Context, batch *wire.Batch) wire.Result {
+// wait carries out the Wait of batch. It ends with ctx at the latest. looked is
+// where it looked, and reply what it saw there; nil where it did not come to that.
+func (s *Server) wait(ctx context.Context, batch *wire.Batch) (result wire.Result, looked *store.Operation, reply store.Reply) {
 	ops, refusal := s.waitOperations(batch)
 	if refusal.Code != 0 {
-		return refusal
+		return refusal, nil, reply
 	}
 	watcher, ok := s.cfg.Store.(store.Watcher)
 	if !ok {
-		return wire.Result{Code: wire.Unavailable}
+		return wire.Result{Code: wire.Unavailable}, nil, reply
 	}
 	// Under the name that the record has today, wherever it is found.
 	leave, ok := s.waits.enter(ops[len(ops)-1].Name)
 	if !ok {
-		return wire.Result{Code: wire.TooManyWaiting}
+		return wire.Result{Code: wire.TooManyWaiting}, &ops[len(ops)-1], reply
 	}
 	defer leave()
 	ctx, cancel := context.WithCancel(ctx)
@@ -93,7 +101,7 @@ func (s *Server) wait(ctx context.Context, batch *wire.Batch) wire.Result {
 	if r.Err == nil && (r.Code == 0 || r.Code == wire.InFlight) {
 		r = watcher.Watch(ctx, op)
 	}
-	return s.waited(op, &r)
+	return s.waited(op, &r), op, r
 }
 
 // Look answers the Wait of batch without waiting.

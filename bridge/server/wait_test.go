@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oncewall/oncewall/bridge/tracing"
 	"github.com/oncewall/oncewall/filter/wire"
 )
 
@@ -84,6 +85,10 @@ func TestWait(t *testing.T) {
 		poll(t, "no waiter", func() bool { return b.metric("oncewall_bridge_waiters 0") })
 		if !b.metric(`oncewall_bridge_waits_total{outcome="replayed"} 1`) {
 			t.Error("the wait is not counted")
+		}
+		if !b.metric(`oncewall_bridge_operations_total{operation="wait",outcome="replayed"} 1`) ||
+			!b.metric(`oncewall_bridge_operation_duration_seconds_count{operation="wait"} 1`) {
+			t.Error("the wait is not counted among the operations")
 		}
 	}
 }
@@ -254,5 +259,67 @@ func TestWaitForForgedKey(t *testing.T) {
 	op.Key = "forged"
 	if r, err := b.waitFor(t.Context(), p, op); err != nil || r.Code != wire.KeyNotIssued {
 		t.Fatalf("%+v %v", r, err)
+	}
+}
+
+// TestWaitIsTold: what a wait ends with is a line and a span as a claim's answer is,
+// except that a wait which is to be asked for again is no refusal.
+func TestWaitIsTold(t *testing.T) {
+	b, c := traced(t, embedded(t), tracing.GRPC)
+	p := testPolicy()
+	first, op := testOp(wire.Claim, 1), waitOp()
+	first.Trace, op.Trace = traceparent(trace1, parent1), traceparent(trace2, parent2)
+	granted := b.send(p, first)
+	expect(t, granted, wire.Created)
+	short := op
+	short.BudgetMS = 200
+	if r, err := b.waitFor(t.Context(), p, short); err != nil || r.Code != wire.InFlight {
+		t.Fatalf("%+v %v", r, err)
+	}
+	done := b.waiting(p, op)
+	poll(t, "one waiter", func() bool { return b.metric("oncewall_bridge_waiters 1") })
+	complete := testOp(wire.Complete, 1)
+	complete.Fence = granted[0].Fence
+	expect(t, b.send(p, complete), wire.OK)
+	if r := await(t, done); r.Code != wire.Replayed {
+		t.Fatalf("%+v", r)
+	}
+	reused := op
+	reused.Fingerprint = testFingerprint(2)
+	if r, err := b.waitFor(t.Context(), p, reused); err != nil || r.Code != wire.KeyReused {
+		t.Fatalf("%+v %v", r, err)
+	}
+
+	list := spans(t, c, 4) // the completion has no trace
+	for i, want := range []struct{ name, code, trace, link string }{
+		{"oncewall claim", "created", trace1, ""},
+		{"oncewall wait", "in-flight", trace2, trace1},
+		{"oncewall wait", "replayed", trace2, trace1},
+		{"oncewall wait", "key-reused", trace2, trace1},
+	} {
+		link := ""
+		if s := list[i]; len(s.Links) == 1 {
+			link = s.Links[0].TraceID
+		}
+		if s := list[i]; s.Name != want.name || s.Attributes["oncewall.code"] != want.code || s.TraceID != want.trace || link != want.link {
+			t.Errorf("span %d: %+v, want %+v", i, s, want)
+		}
+	}
+	name, err := b.Name(Subject{Namespace: "edge", Scope: op.Scope, Principal: op.Principal, Key: op.Key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	poll(t, "both lines", func() bool { return strings.Count(b.logs.String(), `"operation":"wait"`) >= 2 })
+	lines := b.logs.String()
+	for _, want := range []string{
+		`"code":"replayed","class":"double-click"`, `"code":"key-reused","class":"key-reused"`,
+		`"record":"` + recordHint(&name) + `","trace_id":"` + trace2 + `","first_trace_id":"` + trace1 + `"`,
+	} {
+		if !strings.Contains(lines, want) {
+			t.Errorf("%s is missing in %s", want, lines)
+		}
+	}
+	if n := strings.Count(lines, `"operation":"wait"`); n != 2 {
+		t.Errorf("%d lines of waits, want 2: %s", n, lines)
 	}
 }
