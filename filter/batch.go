@@ -38,9 +38,11 @@ type task struct {
 	due      int64 // of the next try, while it waits for that
 	tries    int   // tries that have failed
 	size     int
+	texts    int // what a settling task takes of the worker's budget beside its result
 	settles  bool
 	dropped  bool // a later operation of the same owner took its place
 	sent     bool // it has left at least once: the bridge may have seen it
+	owns     bool // its texts share no memory with others
 }
 
 func (t *task) measure() {
@@ -63,11 +65,15 @@ func (t *task) budget(now int64, timeout time.Duration) time.Duration {
 
 // flight is one batch under way.
 type flight struct {
-	id    uint32
-	lane  lane
-	tasks []*task
-	sent  int64
-	buf   []byte
+	id     uint32
+	lane   lane
+	claims bool // something in it is not settling
+	tasks  []*task
+	sent   int64
+	buf    []byte
+	// previous says that the batch is of wire.PreviousVersion.
+	previous bool
+	tallies  []tallied
 }
 
 // batcher queues operations and sends them in batches, by lanes. While a batch
@@ -90,6 +96,7 @@ func (w *Worker) send(now int64, l lane, q *[]*task) {
 	budget := w.cfg.Bridge.Timeout
 	n, size, fetches := 0, 0, 0
 	var expired []*task
+	f.previous = w.speaksPrevious(now)
 	for _, t := range *q {
 		if len(f.tasks) == wire.MaxOperations || len(f.tasks) > 0 && size+t.size > wire.MaxBatchBytes {
 			break
@@ -104,6 +111,10 @@ func (w *Worker) send(now int64, l lane, q *[]*task) {
 			w.forget(t)
 			continue
 		}
+		if f.previous && !wire.InPrevious(&t.op, &t.rule.policy) {
+			expired = append(expired, t)
+			continue
+		}
 		try := t.budget(now, w.cfg.Bridge.Timeout)
 		if try < minTry {
 			if !t.settles {
@@ -115,6 +126,7 @@ func (w *Worker) send(now int64, l lane, q *[]*task) {
 		budget = min(budget, try)
 		size += t.size
 		t.sent = true
+		f.claims = f.claims || !t.settles
 		f.tasks = append(f.tasks, t)
 	}
 	rest := copy(*q, (*q)[n:])
@@ -125,7 +137,9 @@ func (w *Worker) send(now int64, l lane, q *[]*task) {
 		w.encode(f, budget)
 		b.flights = append(b.flights, f)
 		b.lanes[l].flights++
-		b.breaker.left(f.id)
+		if f.claims {
+			b.breaker.left(f.id)
+		}
 		w.count(MetricCallout)
 		w.emit(Effect{Kind: Count, Metric: MetricOperation, N: uint32(len(f.tasks))})
 		w.emit(Effect{Kind: Call, Call: CallEffect{ID: f.id, TimeoutMS: uint32(budget / time.Millisecond), Body: f.buf}})
@@ -137,25 +151,33 @@ func (w *Worker) send(now int64, l lane, q *[]*task) {
 	}
 }
 
-// encode writes a flight's batch into its buffer. Each rule's policy is written
-// once.
+// place gives a rule's policy a place in the batch of f: it is written once.
+func (w *Worker) place(f *flight, s *wire.Batch, r *Rule) {
+	if r.batch != f.id {
+		r.batch, r.slot = f.id, uint16(len(s.Policies))
+		s.Policies = append(s.Policies, r.policy)
+	}
+}
+
+// encode writes a flight's batch into its buffer.
 func (w *Worker) encode(f *flight, budget time.Duration) {
 	s := &w.b.scratch
 	s.Namespace = w.cfg.Namespace
-	s.Policies, s.Ops = s.Policies[:0], s.Ops[:0]
+	s.Policies, s.Ops, s.Tallies = s.Policies[:0], s.Ops[:0], s.Tallies[:0]
 	for _, t := range f.tasks {
-		r := t.rule
-		if r.batch != f.id {
-			r.batch, r.slot = f.id, uint16(len(s.Policies))
-			s.Policies = append(s.Policies, r.policy)
-		}
+		w.place(f, s, t.rule)
 		op := t.op
-		op.Policy = r.slot
+		op.Policy = t.rule.slot
 		op.BudgetMS = uint32(budget / time.Millisecond)
 		s.Ops = append(s.Ops, op)
 	}
+	write := wire.AppendPrevious
+	if !f.previous {
+		w.loadTallies(f, s)
+		write = wire.AppendBatch
+	}
 	var err error
-	if f.buf, err = wire.AppendBatch(f.buf[:0], s); err != nil {
+	if f.buf, err = write(f.buf[:0], s); err != nil {
 		// The encoder fails on nothing that a Batch can hold.
 		panic(err)
 	}
@@ -186,7 +208,8 @@ func (b *batcher) newFlight() *flight {
 // buffer large.
 func (b *batcher) recycle(f *flight) {
 	clear(f.tasks)
-	f.tasks = f.tasks[:0]
+	clear(f.tallies)
+	f.tasks, f.tallies, f.claims = f.tasks[:0], f.tallies[:0], false
 	if cap(f.buf) > 2*wire.MaxBatchBytes {
 		f.buf = nil
 	}
@@ -223,10 +246,17 @@ func (w *Worker) CallAnswered(now int64, id uint32, body []byte) {
 		w.callFailed(now, f)
 		return
 	}
-	w.b.breaker.answered()
+	if w.b.breaker.answered() {
+		w.hurry(now)
+	}
 	for i, t := range f.tasks {
 		r := &a.Results[i]
 		if r.Code == wire.Unavailable {
+			w.failed(now, t)
+			continue
+		}
+		if !t.believe(r) {
+			w.count(MetricBridgeError)
 			w.failed(now, t)
 			continue
 		}
@@ -280,9 +310,10 @@ func (w *Worker) measure(now int64, f *flight) {
 
 func (w *Worker) callFailed(now int64, f *flight) {
 	w.count(MetricBridgeError)
-	if w.b.breaker.failed(now, f.id) {
+	if f.claims && w.b.breaker.failed(now, f.id) {
 		w.count(MetricBreakerOpened)
 	}
+	w.untally(f)
 	for _, t := range f.tasks {
 		w.failed(now, t)
 	}

@@ -4,17 +4,21 @@ import "time"
 
 // Bounds of the breaker, per worker.
 const (
-	// breakerFailures is how many callouts in a row may come to nothing before
-	// the worker stops asking. An answer of the bridge that says that its store is
-	// away is an answer: the breaker is for bridges that cannot be reached.
+	// breakerFailures is how many callouts with claims in a row may come to nothing
+	// before the worker stops claiming. An answer of the bridge that says that its
+	// store is away is an answer: the breaker is for bridges that cannot be reached.
 	breakerFailures = 5
 	// breakerInterval is the time between two probes.
 	breakerInterval = 250 * time.Millisecond
 )
 
 // breaker spares requests the wait for a bridge that is known to be away: while
-// it is open their rule's `unavailable` decides at once. One batch at a time
-// goes out to see whether the bridge is back.
+// it is open their rule's `unavailable` decides at once. One batch with claims at
+// a time goes out to see whether the bridge is back.
+//
+// What settles a claim is not held up: it is repeated at its own pace, and its
+// failures say nothing of claims, since one operation that the bridge cannot
+// digest would otherwise refuse every request.
 type breaker struct {
 	failures int
 	open     bool
@@ -22,21 +26,26 @@ type breaker struct {
 	next     int64  // earliest time of the next probe
 }
 
-// allows reports whether a batch may leave.
+// allows reports whether a batch with claims may leave.
 func (k *breaker) allows(now int64) bool { return !k.open || k.probe == 0 && now >= k.next }
 
-// left notes that a callout is under way.
+// left notes that a callout with claims is under way.
 func (k *breaker) left(id uint32) {
 	if k.open {
 		k.probe = id
 	}
 }
 
-// answered notes that the bridge has answered.
-func (k *breaker) answered() { *k = breaker{} }
+// answered notes that the bridge has answered, and reports whether it had failed
+// before.
+func (k *breaker) answered() (back bool) {
+	back = k.failures > 0 || k.open
+	*k = breaker{}
+	return back
+}
 
-// failed notes that a callout came to nothing, and reports whether the breaker
-// opens by that.
+// failed notes that a callout with claims came to nothing, and reports whether
+// the breaker opens by that.
 func (k *breaker) failed(now int64, id uint32) (opens bool) {
 	if k.open {
 		if k.probe == id {
@@ -51,25 +60,36 @@ func (k *breaker) failed(now int64, id uint32) (opens bool) {
 	return true
 }
 
-// refuseQueued fails what waits for batches while none may leave: claims meet
-// their rule's `unavailable`, and what must be acknowledged is tried later.
-func (w *Worker) refuseQueued(now int64) {
+// refuseClaims fails the claims that wait for batches while none may leave.
+func (w *Worker) refuseClaims(now int64) {
+	var refused []*task
 	for l := range w.b.lanes {
-		q := &w.b.lanes[l]
-		fresh, retries := q.fresh, q.retries
-		q.fresh, q.retries = nil, nil
-		for _, list := range [...][]*task{retries, fresh} {
-			for _, t := range list {
-				t.tries++
-				switch {
-				case t.dropped:
-					w.forget(t)
-				case t.settles:
-					w.unacknowledged(now, t)
-				case t.stream != nil:
-					t.stream.unavailable(now, t)
+		for _, list := range [...]*[]*task{&w.b.lanes[l].retries, &w.b.lanes[l].fresh} {
+			kept := (*list)[:0]
+			for _, t := range *list {
+				if t.settles || t.dropped {
+					kept = append(kept, t)
+				} else {
+					refused = append(refused, t)
 				}
 			}
+			clear((*list)[len(kept):])
+			*list = kept
 		}
 	}
+	for _, t := range refused {
+		t.tries++
+		if t.stream != nil {
+			t.stream.unavailable(now, t)
+		}
+	}
+}
+
+// hurry brings forward what waits to be acknowledged, once the bridge is back: a
+// claim must not overtake the completion of a request that ran meanwhile.
+func (w *Worker) hurry(now int64) {
+	for _, t := range w.waiting {
+		t.due = now
+	}
+	w.resumeWaiting(now)
 }

@@ -88,16 +88,16 @@ func (b *batcher) queued() bool {
 // pump sends what may leave now.
 func (w *Worker) pump(now int64) {
 	for l := range lanes {
-		q := &w.b.lanes[l]
-		for list := q.ready(now); list != nil; list = q.ready(now) {
+		for {
 			if !w.b.breaker.allows(now) {
+				w.refuseClaims(now)
+			}
+			list := w.b.lanes[l].ready(now)
+			if list == nil {
 				break
 			}
 			w.send(now, l, list)
 		}
-	}
-	if w.b.breaker.open && !w.b.breaker.allows(now) {
-		w.refuseQueued(now)
 	}
 }
 

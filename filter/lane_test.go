@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/oncewall/oncewall/filter/rules"
 	"github.com/oncewall/oncewall/filter/wire"
@@ -123,23 +124,39 @@ func TestFetchesAreSpread(t *testing.T) {
 	}
 }
 
+// claiming counts the claims under way.
+func (g *rig) claiming() (n int) {
+	for i := range g.flights {
+		for j := range g.flights[i].batch.Ops {
+			if g.flights[i].batch.Ops[j].Kind == wire.Claim {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // openBreaker loses callouts until the worker stops asking.
 func openBreaker(t *testing.T, g *rig) {
 	t.Helper()
 	for i := 0; !g.w.b.breaker.open; i++ {
 		if i > breakerFailures {
-			t.Fatalf("not open after %d callouts", i)
+			t.Fatalf("not open after the claims of %d requests", i)
 		}
 		g.open("POST", "/plain", fmt.Sprint("lost", i), true)
 		for len(g.flights) > 0 && !g.w.b.breaker.open {
 			g.fail(0)
 		}
 	}
-	if got := g.counts[MetricBridgeError]; got != breakerFailures {
-		t.Fatalf("open after %d callouts, want %d", got, breakerFailures)
-	}
 	if g.counts[MetricBreakerOpened] != 1 {
 		t.Errorf("counted %d times", g.counts[MetricBreakerOpened])
+	}
+}
+
+// drain loses everything under way.
+func (g *rig) drain() {
+	for len(g.flights) > 0 {
+		g.fail(0)
 	}
 }
 
@@ -153,8 +170,8 @@ func TestBreakerRefusesAtOnce(t *testing.T) {
 			t.Fatalf("request %d: %+v", i, s.replies)
 		}
 	}
-	if len(g.flights) != 0 {
-		t.Errorf("%d callouts while the breaker is open", len(g.flights))
+	if n := g.claiming(); n != 0 {
+		t.Errorf("%d claims under way while the breaker is open", n)
 	}
 	// No claim of these was ever sent: there is nothing to release.
 	if got := g.w.Pending(); got != pending {
@@ -172,51 +189,72 @@ func TestBreakerRefusesAtOnce(t *testing.T) {
 func TestBreakerProbesWithOneBatch(t *testing.T) {
 	g := lanesRig(t, "reject")
 	openBreaker(t, g)
+	g.drain()
 	g.now += int64(breakerInterval)
 	probe := g.open("POST", "/plain", "probe", true)
-	if len(g.flights) != 1 {
-		t.Fatalf("%d callouts, want the probe", len(g.flights))
+	if g.number("probe") < 0 {
+		t.Fatal("no probe")
 	}
 	other := g.open("POST", "/durable", "other", true)
-	if len(g.flights) != 1 || len(other.replies) != 1 {
-		t.Fatalf("%d callouts beside the probe, %d replies", len(g.flights)-1, len(other.replies))
+	if g.number("other") >= 0 || len(other.replies) != 1 {
+		t.Fatalf("a claim left beside the probe, %d replies", len(other.replies))
 	}
-	g.fail(0)
-	if len(probe.replies) != 1 || len(g.flights) != 0 {
-		t.Fatalf("the probe failed: %d replies, %d callouts", len(probe.replies), len(g.flights))
+	g.fail(g.number("probe"))
+	if len(probe.replies) != 1 || g.claiming() != 0 || !g.w.b.breaker.open {
+		t.Fatalf("the probe failed: %d replies, %d claims, open %t", len(probe.replies), g.claiming(), g.w.b.breaker.open)
 	}
-	if !g.w.b.breaker.open {
-		t.Fatal("closed by a probe that failed")
-	}
+	g.drain()
 	g.now += int64(breakerInterval)
 	probe = g.open("POST", "/plain", "again", true)
-	g.answer(0, false)
+	g.answer(g.number("again"), false)
 	if probe.resumed != 1 || g.w.b.breaker.open {
 		t.Fatalf("answered probe: resumed %d times, open %t", probe.resumed, g.w.b.breaker.open)
 	}
-	// What the outage left behind is told to the bridge.
-	for end := g.now + 2*int64(maxBackoff); g.now < end; {
-		g.settleDown()
+}
+
+// Once the bridge is back, what waits to be acknowledged does not wait for its
+// own next try.
+func TestBreakerBackHurries(t *testing.T) {
+	g := lanesRig(t, "forward")
+	s := g.open("POST", "/plain", "k", true)
+	for g.claiming() > 0 {
+		g.fail(0)
 	}
-	if n := g.w.Pending(); n != 0 {
-		t.Errorf("%d operations are still not acknowledged", n)
+	g.respond(s, upstream(201), true)
+	for range 12 {
+		for len(g.flights) > 0 {
+			g.fail(0)
+		}
+		g.pass(maxBackoff)
+	}
+	for len(g.flights) > 0 {
+		g.fail(0)
+	}
+	if len(g.w.waiting) != 1 || time.Duration(g.w.waiting[0].due-g.now) < time.Second {
+		t.Fatalf("%d operations wait", len(g.w.waiting))
+	}
+	g.w.b.breaker.failures = 1
+	g.open("POST", "/plain", "other", true)
+	g.answer(g.number("other"), false)
+	g.answerAll()
+	if r := g.records[recordKey(s.core)]; r == nil || r.state != "C" {
+		t.Errorf("record %+v", r)
 	}
 }
 
-// A held answer does not wait for a bridge that is known to be away.
-func TestBreakerLetsAnswersGo(t *testing.T) {
+// An operation that the bridge cannot digest refuses nobody.
+func TestSettlingFailuresDoNotOpenTheBreaker(t *testing.T) {
 	g := lanesRig(t, "reject")
 	s := g.open("POST", "/plain", "k", true)
 	g.answerAll()
-	openBreaker(t, g)
 	g.respond(s, upstream(201), true)
-	if s.released != 1 || s.response[HeaderRecorded] != "pending" {
-		t.Fatalf("released %d times, recorded %q", s.released, s.response[HeaderRecorded])
+	for range 3 * breakerFailures {
+		for len(g.flights) > 0 {
+			g.fail(0)
+		}
+		g.pass(maxBackoff)
 	}
-	for end := g.now + 2*int64(maxBackoff); g.now < end; {
-		g.settleDown()
-	}
-	if r := g.records[recordKey(s.core)]; r == nil || r.state != "C" {
-		t.Errorf("record %+v", r)
+	if g.w.b.breaker.open {
+		t.Error("open, and no claim has failed")
 	}
 }
