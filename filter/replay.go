@@ -74,9 +74,12 @@ func (w *Worker) remember(now int64, t *task, r *wire.Result) {
 	w.done.put(e)
 }
 
+// reuses reports whether s asks for something else than the finished request.
+func (s *Stream) reuses(e *entry) bool { return !bytes.Equal(e.fingerprint, s.fingerprint) }
+
 // answerFinished answers a repeat of a finished key.
 func (s *Stream) answerFinished(now int64, e *entry) {
-	if !bytes.Equal(e.fingerprint, s.fingerprint) {
+	if s.reuses(e) {
 		s.reply(problemKeyReused, extra{parts: wire.Differs(e.fingerprint, s.fingerprint)})
 		return
 	}

@@ -41,6 +41,8 @@ type Stream struct {
 	method string
 	path   string
 	trace  string // traceparent of a sampled request
+	// retried says that a proxy in front sends the request again.
+	retried bool
 
 	principal   string
 	key         string
@@ -108,7 +110,7 @@ func (s *Stream) RequestHeaders(now int64, r Request, end bool) Action {
 	for _, v := range r.Header("content-type") {
 		s.grpc = s.grpc || hasPrefixFold(v, "application/grpc")
 	}
-	s.trace = traceOf(r)
+	s.trace, s.retried = traceOf(r), retriedBefore(r)
 	if s.rule == nil {
 		return s.issueHeaders(now, r, end)
 	}
@@ -240,6 +242,7 @@ func (s *Stream) requestComplete(now int64, paused Action) Action {
 	s.record = makeRecordID(s.rule.Scope, s.principal, s.key)
 	if e := s.w.done.get(now, s.record, s.rule); e != nil {
 		s.w.count(MetricReplayedLocally)
+		s.tallyFinished(now, e)
 		s.answerFinished(now, e)
 		return discardOf(paused)
 	}
@@ -272,7 +275,7 @@ func (s *Stream) operation(k wire.Kind) wire.Operation {
 
 func (s *Stream) claim(now int64) {
 	op := s.operation(wire.Claim)
-	op.Fetch = s.fetches > 0
+	op.Fetch, op.Retried, op.Again = s.fetches > 0, s.retried, s.told
 	t := &task{op: op, rule: s.rule, stream: s, deadline: now + int64(s.w.cfg.Bridge.Timeout)}
 	t.measure()
 	s.w.enqueue(now, t)

@@ -108,6 +108,7 @@ func (s *Stream) joins(now int64) bool {
 	}
 	s.state, s.told, s.lease = stateClaiming, true, g.lease
 	w.count(MetricWaited)
+	w.tally(s.rule, wire.ClassOf(wire.InFlight, s.retried, 0))
 	s.join(g, false)
 	if !g.polling && g.leader == nil && g.retryAt == 0 {
 		w.poll(now, g)
@@ -177,6 +178,10 @@ func (s *Stream) replyInFlight(now int64, p *problem) {
 
 // poll asks the bridge to tell when the group's key is no longer in flight.
 func (w *Worker) poll(now int64, g *waitGroup) {
+	if w.speaksPrevious(now) {
+		w.retryLater(now, g) // such a bridge cannot be waited at
+		return
+	}
 	var longest int64
 	for _, s := range g.streams {
 		longest = max(longest, s.waitUntil)

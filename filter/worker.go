@@ -32,6 +32,8 @@ type Rule struct {
 	drop    map[string]bool
 	// outcomes is the meaning of each status.
 	outcomes *[600]rules.Outcome
+	counts   counts // repeats that are not in a batch yet
+	tallied  bool   // there are some
 	slot     uint16 // index of policy in the batch numbered batch
 	batch    uint32
 	needs    time.Duration // what a lease must still cover to forward
@@ -55,7 +57,9 @@ type Worker struct {
 	counter              uint64
 	b                    batcher
 	done                 cache
-	local                *local // nil: no rule needs it, or the host has none
+	speech               speech
+	tallies              []*Rule // those with repeats to be told of
+	local                *local  // nil: no rule needs it, or the host has none
 
 	waiting      []*task // settling operations between two tries
 	pending      int     // settling operations that are not acknowledged

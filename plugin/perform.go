@@ -86,9 +86,13 @@ func (p *plugin) call(c *filter.CallEffect) {
 	}
 	st := wasip1.Callout(cluster, headers, c.Body, c.TimeoutMS, func(a wasip1.Answer) {
 		p.replied = 0
-		switch body, status := bridgeAnswer(a); status {
+		body, status, stamp := bridgeAnswer(a)
+		p.worker.BridgeServes(p.now(), stamp)
+		switch status {
 		case "200":
 			p.worker.CallAnswered(p.now(), id, body)
+		case "400":
+			p.worker.CallRefused(p.now(), id)
 		case "413":
 			p.worker.CallTooLarge(p.now(), id)
 		default:
@@ -102,33 +106,32 @@ func (p *plugin) call(c *filter.CallEffect) {
 	}
 }
 
-// bridgeAnswer returns the body and the status of a batch's answer; no status
-// where it was not made by a bridge: Envoy makes up answers for refused
+// bridgeAnswer returns the body, the status and the stamp of a batch's answer; none
+// of them where it was not made by a bridge: Envoy makes up answers for refused
 // connections and timeouts, and they lack the stamp.
-func bridgeAnswer(a wasip1.Answer) (body []byte, status string) {
+func bridgeAnswer(a wasip1.Answer) (body []byte, status, stamp string) {
 	if a.Headers == 0 {
-		return nil, ""
+		return nil, "", ""
 	}
 	pairs, err := proxywasm.GetHttpCallResponseHeaders()
 	if err != nil {
-		return nil, ""
+		return nil, "", ""
 	}
-	stamped := false
 	for _, h := range pairs {
 		switch h[0] {
 		case wire.StampHeader:
-			stamped = true
+			stamp = h[1]
 		case ":status":
 			status = h[1]
 		}
 	}
-	if !stamped {
-		return nil, ""
+	if stamp == "" {
+		return nil, "", ""
 	}
 	if status == "200" {
 		if body, err = proxywasm.GetHttpCallResponseBody(0, int(a.BodyBytes)); err != nil {
-			return nil, ""
+			return nil, "", stamp
 		}
 	}
-	return body, status
+	return body, status, stamp
 }

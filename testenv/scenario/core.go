@@ -153,7 +153,9 @@ func (c *coreCall) reset() {
 // answer judges an answer as the adapter does: without the stamp, or with
 // another status than 200, it is no bridge's.
 func (c *coreCall) answer(a bridgeAnswer) {
-	if a.status != 200 || a.headers.Get(wire.StampHeader) == "" || len(a.body) > maxCallBody {
+	stamp := a.headers.Get(wire.StampHeader)
+	c.w.w.BridgeServes(c.w.at(), stamp)
+	if a.status != 200 || stamp == "" || len(a.body) > maxCallBody {
 		c.reset()
 		return
 	}
