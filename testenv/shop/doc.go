@@ -4,12 +4,12 @@
 // # What runs
 //
 // Every request to a path other than the shop's own (/executions, /guards,
-// /sale, /outcome, /healthz) is an execution. The shop counts it, reads its body, waits
-// for x-shop-delay, applies its effect to an SQL database and answers 201 with
-// a JSON body that no other execution shares. Any method and any path is
-// accepted, so that a path spelled oddly is counted rather than lost. A GET
-// answers 200 and, like a HEAD, has no effect. A gRPC call of
-// /shop.Shop/Order is an execution too.
+// /sale, /outcome, /compensations, /healthz) is an execution. The shop counts
+// it, reads its body, waits for x-shop-delay, applies its effect to an SQL
+// database and answers 201 with a JSON body that no other execution shares. Any
+// method and any path is accepted, so that a path spelled oddly is counted
+// rather than lost. A GET answers 200 and, like a HEAD, has no effect. A gRPC
+// call of /shop.Shop/Order is an execution too.
 //
 // The caller going away does not stop an execution: a real backend's
 // transaction commits whether or not anybody is still listening.
@@ -52,6 +52,11 @@
 // the execution that had the effect; otherwise, with the guards unique and fence
 // on, it raises the key's fence in the transaction that looks, and promises
 // "not-executed" up to F. With one of them off it can only say what it sees.
+//
+// POST /compensations?route=/payments&principal=P&key=K&fence=F stands for what must
+// be undone elsewhere before a key is free again. It undoes nothing and answers 204.
+// GET /compensations?key=K lists the calls; PUT /compensations?status=503 makes
+// later ones fail.
 //
 // # The flash sale
 //

@@ -35,6 +35,9 @@ type Shop struct {
 	log     *log
 	db      *database
 	answers answers
+
+	compensations compensations
+
 	server  *http.Server
 	stopped context.Context // ends delays and upgraded connections
 	stop    context.CancelFunc
@@ -83,6 +86,8 @@ func (s *Shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.serveSale(w, r)
 	case "/outcome":
 		s.serveOutcome(w, r)
+	case "/compensations":
+		s.serveCompensations(w, r)
 	case "/healthz":
 		w.WriteHeader(http.StatusOK)
 	default:

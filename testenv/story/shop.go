@@ -25,6 +25,17 @@ func (s Shop) Tagged(ctx context.Context, tag string) (x shop.Executions, err er
 	return x, err
 }
 
+// Compensations returns the calls that came before a key was freed.
+func (s Shop) Compensations(ctx context.Context, key string) (x shop.Compensations, err error) {
+	err = s.ask(ctx, "GET", "/compensations?key="+url.QueryEscape(key), "", &x)
+	return x, err
+}
+
+// AnswerCompensations says with which status later ones are answered.
+func (s Shop) AnswerCompensations(ctx context.Context, status int) error {
+	return s.ask(ctx, "PUT", fmt.Sprintf("/compensations?status=%d", status), "", nil)
+}
+
 // SetGuards switches the shop's own defences.
 func (s Shop) SetGuards(ctx context.Context, g shop.Guards) error {
 	return s.ask(ctx, "PUT", "/guards", g.String(), nil)
