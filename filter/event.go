@@ -91,6 +91,9 @@ const (
 	SetTick // ask for ticks every TickMS; 0 ends them
 	Decide  // tell Decision to logs and metrics
 	Measure // add N to the distribution of callout times, in milliseconds
+	// SetResponseHeaders replaces every header line of the response by those of
+	// Reply, and :status by its Status.
+	SetResponseHeaders
 )
 
 // Effect is one thing for the adapter to do. Effects of one event are carried

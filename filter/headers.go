@@ -1,6 +1,10 @@
 package filter
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/oncewall/oncewall/filter/rules"
+)
 
 // Header names of the protocol, in lower case as Envoy hands them over.
 const (
@@ -49,7 +53,8 @@ var retryRequestHeaders = []string{
 }
 
 // notRecorded lists header lines that belong to one exchange, to one hop, to
-// this filter, or to a caller's session. They never enter a record.
+// this filter, or to a caller's session. They never enter a record, but for what
+// a rule opts in to ([optIn]).
 var notRecorded = map[string]bool{
 	// hop by hop (RFC 9110, section 7.6.1)
 	"connection": true, "keep-alive": true, "proxy-connection": true, "te": true,
@@ -58,14 +63,15 @@ var notRecorded = map[string]bool{
 	"content-length": true, "date": true, "via": true, "alt-svc": true,
 	"x-envoy-upstream-service-time": true, "x-envoy-attempt-count": true,
 	"x-envoy-decorator-operation": true, "x-request-id": true, "preference-applied": true,
-	// credentials
-	"set-cookie": true, "set-cookie2": true, "www-authenticate": true,
-	"proxy-authenticate": true, "authentication-info": true, "proxy-authentication-info": true,
 	// ours
 	HeaderStatus: true, HeaderReplayed: true, HeaderAge: true, HeaderExpiresIn: true,
 	HeaderFirstSeen: true, HeaderLeaseUntil: true,
 	HeaderRecorded: true, HeaderOutcome: true, HeaderTTL: true, HeaderFence: true, HeaderAttempt: true, HeaderGateway: true,
 }
+
+// optIn reports whether a header line is recorded only where the rule asks for it
+// (record.keep_headers): credentials, and what a browser was told of one origin.
+func optIn(name string) bool { return rules.OptIn(name) }
 
 // ownResponseHeaders are removed from what upstream answers: only this gateway
 // speaks of its records.

@@ -99,8 +99,14 @@ func (s *Stream) replay(now int64, e *entry) *LocalReply {
 	r := e.response
 	elapsed := now - e.at
 	h := make([][2]string, 0, len(r.Headers)+6)
+	own := &ownAnswer{}
 	for _, l := range r.Headers {
-		h = append(h, [2]string{l.Name, l.Value})
+		switch {
+		case s.rule.replays(l.Name):
+			h = append(h, [2]string{l.Name, l.Value})
+		case describesBody(r, l.Name):
+			own.length = l.Value
+		}
 	}
 	h = append(h, [2]string{HeaderStatus, string(CodeReplayed)}, [2]string{HeaderReplayed, "true"},
 		[2]string{HeaderAge, seconds(e.age + elapsed)})
@@ -114,6 +120,8 @@ func (s *Stream) replay(now int64, e *entry) *LocalReply {
 	if bodyless(int(r.Status)) {
 		body = nil
 	}
+	own.lines, own.body = h, len(body) > 0
+	s.own = own
 	return &LocalReply{Status: uint32(r.Status), Details: "oncewall_replayed", Headers: h, Body: body, GRPC: -1}
 }
 
@@ -135,7 +143,7 @@ func decodeRecord(b []byte) (*wire.Response, bool) {
 	}
 	size := 0
 	for _, l := range r.Headers {
-		if !validName(l.Name) || !validValue(l.Value) || notRecorded[l.Name] {
+		if !validName(l.Name) || !validValue(l.Value) || notRecorded[l.Name] && !describesBody(r, l.Name) {
 			return nil, false
 		}
 		size += len(l.Name) + len(l.Value)

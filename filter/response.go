@@ -156,7 +156,7 @@ func (s *Stream) capturable(lines []wire.HeaderLine) bool {
 				return false
 			}
 		case "content-length":
-			if n, ok := parseLength(l.Value); ok && n > s.rule.Record.MaxBody && s.method != "HEAD" {
+			if n, ok := parseLength(l.Value); ok && n > s.rule.Record.MaxBody && !s.keepsLength() {
 				return false
 			}
 		}
@@ -168,7 +168,10 @@ func (s *Stream) capturable(lines []wire.HeaderLine) bool {
 func (s *Stream) recordedLines(lines []wire.HeaderLine) []wire.HeaderLine {
 	out := make([]wire.HeaderLine, 0, len(lines))
 	for _, l := range lines {
-		if !notRecorded[l.Name] && l.Name != HeaderRedacted && !s.rule.drop[l.Name] {
+		if l.Name == HeaderRedacted || s.rule.drop[l.Name] {
+			continue
+		}
+		if s.rule.replays(l.Name) || l.Name == "content-length" && s.keepsLength() {
 			out = append(out, l)
 		}
 	}

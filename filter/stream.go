@@ -79,6 +79,7 @@ type Stream struct {
 	settling    *task // the latest settling operation
 
 	response responseState
+	own      *ownAnswer // a replay that Envoy has not sent yet
 }
 
 // Open makes the stream of a covered request. rule nil means that the request
@@ -102,7 +103,10 @@ func (s *Stream) strip(names []string, r Request) {
 }
 
 // readsBody reports whether body callbacks come while the headers are paused.
-func (s *Stream) readsBody() bool { return s.w.cfg.Envoy.AllowOnHeadersStopIteration }
+// They are left alone under a rule for streams.
+func (s *Stream) readsBody() bool {
+	return s.w.cfg.Envoy.AllowOnHeadersStopIteration && (s.rule == nil || !s.rule.Streaming)
+}
 
 // RequestHeaders is the first event of a stream. end: there is no body.
 func (s *Stream) RequestHeaders(now int64, r Request, end bool) Action {

@@ -30,6 +30,7 @@ type Rule struct {
 	policy  wire.Policy
 	timeout string // upstream_timeout in milliseconds
 	drop    map[string]bool
+	keep    map[string]bool
 	// outcomes is the meaning of each status.
 	outcomes *[600]rules.Outcome
 	counts   counts // repeats that are not in a batch yet
@@ -114,13 +115,16 @@ func compile(r *rules.Rule) *Rule {
 	c.callers = callersOf(&r.Principal)
 	c.keys, c.formKeys = keySourcesOf(&r.Key)
 	c.outcomes = r.Outcomes.Table()
-	if len(r.Record.DropHeaders) > 0 {
-		c.drop = make(map[string]bool, len(r.Record.DropHeaders))
-		for _, h := range r.Record.DropHeaders {
-			c.drop[h] = true
-		}
-	}
+	c.drop, c.keep = setOf(r.Record.DropHeaders), setOf(r.Record.KeepHeaders)
 	return c
+}
+
+func setOf(names []string) map[string]bool {
+	m := make(map[string]bool, len(names))
+	for _, n := range names {
+		m[n] = true
+	}
+	return m
 }
 
 // Config returns the configuration that the worker was made with.

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"strconv"
+
 	"github.com/tetratelabs/proxy-wasm-go-sdk/proxywasm"
 	"github.com/tetratelabs/proxy-wasm-go-sdk/proxywasm/wasip1"
 
@@ -44,6 +46,8 @@ func (p *plugin) do(e *filter.Effect) {
 		check(proxywasm.RemoveHttpRequestHeader(e.Name))
 	case filter.SetResponseHeader:
 		check(proxywasm.ReplaceHttpResponseHeader(e.Name, e.Value))
+	case filter.SetResponseHeaders:
+		p.setResponseHeaders(e.Reply)
 	case filter.RemoveResponseHeader:
 		check(proxywasm.RemoveHttpResponseHeader(e.Name))
 	case filter.ResumeRequest:
@@ -67,6 +71,13 @@ func (p *plugin) do(e *filter.Effect) {
 	case filter.SetTick:
 		p.setTick(e.TickMS)
 	}
+}
+
+// setResponseHeaders replaces the whole of the current stream's response headers.
+func (p *plugin) setResponseHeaders(r *filter.LocalReply) {
+	h := make([][2]string, 0, len(r.Headers)+1)
+	h = append(h, [2]string{":status", strconv.FormatUint(uint64(r.Status), 10)})
+	check(proxywasm.ReplaceHttpResponseHeaders(append(h, r.Headers...)))
 }
 
 // check panics on a host call that the host refuses although it is legal here:

@@ -101,9 +101,13 @@ func (s *stream) OnHttpRequestTrailers(int) types.Action {
 	return s.give(filter.ResumeRequest, s.core.RequestTrailers(s.p.now()))
 }
 
-func (s *stream) OnHttpResponseHeaders(_ int, end bool) types.Action {
-	if s.core == nil || s.core.Answered() {
+func (s *stream) OnHttpResponseHeaders(n int, end bool) types.Action {
+	if s.core == nil {
 		return types.ActionContinue
+	}
+	if s.core.Answered() {
+		s.core.AnswerHeaders(n, &responseView{})
+		return s.give(filter.ResumeResponse, filter.Continue)
 	}
 	return s.give(filter.ResumeResponse, s.core.ResponseHeaders(s.p.now(), &responseView{}, end))
 }

@@ -149,6 +149,7 @@ func (p *parser) buildAnswers(r *Rule, s source) {
 		When:        When(n.get("when").valueOr(int64(BeforeReply))),
 		Body:        n.get("body").valueOr(1) == 1,
 		DropHeaders: n.get("drop_headers").strings(),
+		KeepHeaders: p.keepHeaders(n.get("keep_headers")),
 		Redact:      n.get("redact").strings(),
 	}
 	if redact := n.get("redact"); len(r.Record.Redact) > 0 && !r.Record.Body {
@@ -163,6 +164,7 @@ func (p *parser) buildRecovery(r *Rule, s source) {
 	upstream, stated := s.block("upstream_timeout")
 	p.require(r, "upstream_timeout", stated)
 	r.UpstreamTimeout = time.Duration(upstream.valueOr(0))
+	p.buildStreaming(r, s, upstream)
 
 	away, stated := s.block("unavailable")
 	p.require(r, "unavailable", stated)

@@ -54,6 +54,13 @@ func generation(r *Rule) string {
 		d.text("max_decoded_body")
 		d.number(n)
 	}
+	if len(r.Record.KeepHeaders) > 0 {
+		d.text("keep_headers")
+		d.list(r.Record.KeepHeaders)
+	}
+	if r.Streaming {
+		d.text("streaming")
+	}
 	for i, l := range [...][]int{r.Outcomes.Result, r.Outcomes.Release, r.Outcomes.Unknown} {
 		for _, status := range l {
 			d.text("outcome")

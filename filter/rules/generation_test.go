@@ -14,7 +14,7 @@ func TestGenerationCoversEveryField(t *testing.T) {
 	r.Match.Hosts, r.Match.Headers = []string{"h"}, []HeaderMatch{{Name: "n", Exact: "e"}}
 	r.Principal.Or = []Principal{{Kind: PrincipalConst}}
 	r.Match.Methods, r.Fingerprint.Headers, r.Record.DropHeaders = []string{"PUT"}, []string{"h"}, []string{"d"}
-	r.PreviousScopes = []string{"p"}
+	r.PreviousScopes, r.Record.KeepHeaders = []string{"p"}, []string{"set-cookie"}
 	r.Outcomes = Outcomes{[]int{500}, []int{409}, []int{404}}
 	r.Record.Redact, r.Fingerprint.Ignore = []string{"/a"}, []string{"/a"}
 	seen := map[string]string{generation(&r): "the rule itself"}

@@ -231,7 +231,16 @@ var rule = &field{kind: kindObject, members: append([]*field{
 			{name: "observe", refuse: notServed},
 		},
 	},
-	{name: "streaming", kind: kindBool, refuse: notServed + ": must be false", inert: "false"},
+	{
+		name: "enforce_percent", kind: kindInteger, min: 0, max: 100, def: "`0`",
+		meaning: "With `observe`: the share of keys that is enforced all the same, chosen by a hash of scope, principal and key, so that every gateway chooses alike and a larger share holds the smaller one. Below 100 a request that would be refused before its key is known passes. Above 0 the rule needs all that an enforcing one does.",
+		loss:    "The keys of an observing rule run as often as they are sent.",
+	},
+	{
+		name: "streaming", kind: kindBool, def: "`false`",
+		meaning: "For calls of any length, gRPC streams among them: the request's body passes as it comes, the answer too once the store knows of the execution, and the claim is renewed every third of its lease for as long as the call lasts. Needs `upstream_timeout: 0s`, `fingerprint: {body: none}`, `record: {body: none}`, a key outside the body and a `recovery.lease` of at least 10s. Envoy's `stream_idle_timeout` still ends a call in which nothing moves.",
+		loss:    "A call that the gateway's VM outlives no longer than its lease is not known to run.",
+	},
 	{name: "serialize_by", kind: kindObject, refuse: notServed},
 	{name: "statuses", kind: kindObject, refuse: notServed},
 }, shared()...)}
@@ -330,6 +339,12 @@ func shared() []*field {
 				elem:    &field{kind: kindString, min: 1, max: 128, form: formHeader},
 			},
 			{
+				name: "keep_headers", kind: kindList, min: 0, max: 32, def: "none",
+				meaning: "Response headers that are recorded only on demand: `set-cookie`, `set-cookie2`, `www-authenticate`, `proxy-authenticate`, `authentication-info`, `proxy-authentication-info` and `access-control-*`. **A kept credential lies in the store and is handed to whoever repeats the request as the same principal, for `completed.ttl`**: a session cookie then outlives a logout, and under `anonymous` anyone who knows the key gets it. `access-control-*` lines belong to one origin and are for backends that answer CORS themselves with the same lines for all.",
+				loss:    "A replay logs nobody in.",
+				elem:    &field{kind: kindString, min: 1, max: 128, form: formHeader},
+			},
+			{
 				name: "redact", kind: kindList, min: 0, max: 32, def: "none",
 				meaning: "JSON pointers into the response's body. The first client gets the whole; `null` is recorded in place of these values, and a replay says so with `Idempotency-Redacted: true`. A pointer that leads nowhere is no fault. An answer whose body is not JSON, is compressed, or has a member on a pointer's path twice or in another case, is then not kept: its retries get `response-not-kept`.",
 				loss:    "Every value of a response's body is stored.",
@@ -338,8 +353,8 @@ func shared() []*field {
 		}},
 		outcomesField(),
 		{
-			name: "upstream_timeout", kind: kindDuration, min: ms(time.Millisecond), max: ms(time.Hour),
-			meaning: "How long upstream may take. It replaces the route's timeout in both directions. Required of an enforcing rule.",
+			name: "upstream_timeout", kind: kindDuration, min: 0, max: ms(time.Hour),
+			meaning: "How long upstream may take. It replaces the route's timeout in both directions. Required of an enforcing rule. `0s`, no bound, only with `streaming: true`.",
 		},
 		{
 			name: "envoy_retries", kind: kindChoice, def: "`off`",

@@ -72,9 +72,13 @@ type Rule struct {
 	Completed Completed
 	Record    Record
 	Outcomes  Outcomes
-	// UpstreamTimeout replaces the route's timeout in both directions; required, 1ms to 1h.
+	// UpstreamTimeout replaces the route's timeout in both directions; required, 1ms to
+	// 1h; 0 with Streaming, and only with it: there is none.
 	UpstreamTimeout time.Duration
-	EnvoyRetries    EnvoyRetries // default RetriesOff
+	// Streaming is for calls of any length: neither body is read, and the lease
+	// lives by renewal alone.
+	Streaming    bool
+	EnvoyRetries EnvoyRetries // default RetriesOff
 	Recovery        Recovery
 	Durability      Durability
 	Unavailable     Unavailable
@@ -290,6 +294,8 @@ type Record struct {
 	Body    bool  // "full" or "none"; default full
 	// DropHeaders are not recorded, beside the built-in list.
 	DropHeaders []string
+	// KeepHeaders are recorded although they are not by default: see OptIn.
+	KeepHeaders []string
 	// Redact are JSON pointers to members of a response's body that are recorded
 	// as null; an answer whose body is not JSON is then not kept.
 	Redact []string

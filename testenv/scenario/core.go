@@ -93,6 +93,8 @@ func (w *coreWorld) do(e *filter.Effect) {
 		s.req.Headers = s.req.Headers.without(e.Name)
 	case filter.SetResponseHeader:
 		s.resp = s.resp.set(e.Name, e.Value)
+	case filter.SetResponseHeaders:
+		s.resp = append(Lines(nil), e.Reply.Headers...)
 	case filter.RemoveResponseHeader:
 		s.resp = s.resp.without(e.Name)
 	}

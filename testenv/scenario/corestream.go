@@ -181,9 +181,12 @@ func (s *coreStream) localReply(r *filter.LocalReply) {
 	s.replied, s.held = true, false
 	s.resp = append(Lines(nil), r.Headers...)
 	s.status = int(r.Status)
-	if a := s.core.ResponseHeaders(s.w.at(), s, len(r.Body) == 0); a != filter.Continue {
-		s.w.fault("the filter holds its own answer")
+	n := 1 + len(s.resp)
+	if len(r.Body) > 0 {
+		n++
 	}
+	s.core.AnswerHeaders(n, s)
+	s.w.perform()
 	s.client = Response{Status: s.status, Headers: s.resp, Body: r.Body, Complete: true}
 	s.w.after(0, func() { s.finish(0) })
 }
