@@ -11,6 +11,9 @@ type Decision struct {
 	Rule   string // the rule's name; "issue" for requests that ask for a key or about one
 	Code   Code
 	Status uint32 // of the answer made here; 0: the request was forwarded
+	// Observed says that the rule only observed the request: Code is what an
+	// enforcing rule would have done, behind "would-".
+	Observed bool
 }
 
 // Refused reports whether the request was answered here with a refusal.

@@ -18,7 +18,7 @@ func TestDecisions(t *testing.T) {
 			g.respond(s, upstream(201), true)
 			g.answerAll()
 			g.finish(s, Trail{Attempts: 1})
-		}, []Decision{{"orders", CodeCreated, 0}}},
+		}, []Decision{{Rule: "orders", Code: CodeCreated, Status: 0}}},
 		{"created, recorded after the reply", func(g *rig) {
 			s := g.open("POST", "/after", "k", true)
 			g.answerAll()
@@ -26,38 +26,38 @@ func TestDecisions(t *testing.T) {
 			g.respondBody(s, "x", true)
 			g.answerAll()
 			g.finish(s, Trail{Attempts: 1})
-		}, []Decision{{"after", CodeCreated, 0}}},
+		}, []Decision{{Rule: "after", Code: CodeCreated, Status: 0}}},
 		{"key missing", func(g *rig) { g.finish(g.open("POST", "/orders", "", true), Trail{}) },
-			[]Decision{{"orders", CodeKeyMissing, 400}}},
+			[]Decision{{Rule: "orders", Code: CodeKeyMissing, Status: 400}}},
 		{"never forwarded", func(g *rig) {
 			s := g.open("POST", "/orders", "k", true)
 			g.answerAll()
 			g.respond(s, headers{status: 503, trail: Trail{Attempts: 1, Flags: flagUF}}, true)
 			g.answerAll()
 			g.finish(s, Trail{Attempts: 1, Flags: flagUF})
-		}, []Decision{{"orders", CodeReleased, 0}}},
+		}, []Decision{{Rule: "orders", Code: CodeReleased, Status: 0}}},
 		{"unprotected", func(g *rig) {
 			s := g.open("POST", "/forward", "k", true)
 			g.fail(0)
 			g.fail(0)
 			g.respond(s, upstream(429), true)
 			g.finish(s, Trail{Attempts: 1})
-		}, []Decision{{"forward", CodeUnprotected, 0}}},
+		}, []Decision{{Rule: "forward", Code: CodeUnprotected, Status: 0}}},
 		{"client gone while the claim is in the air", func(g *rig) {
 			g.finish(g.open("POST", "/orders", "k", true), Trail{})
-		}, []Decision{{"orders", CodeGone, 0}}},
+		}, []Decision{{Rule: "orders", Code: CodeGone, Status: 0}}},
 		{"client gone after forwarding", func(g *rig) {
 			s := g.open("POST", "/orders", "k", true)
 			g.answerAll()
 			g.finish(s, Trail{Attempts: 1})
-		}, []Decision{{"orders", CodeGone, 0}}},
+		}, []Decision{{Rule: "orders", Code: CodeGone, Status: 0}}},
 		{"replayed", func(g *rig) {
 			s := g.open("POST", "/orders", "k", true)
 			g.answerAll()
 			g.respond(s, upstream(201), true)
 			g.answerAll()
 			g.open("POST", "/orders", "k", true)
-		}, []Decision{{"orders", CodeCreated, 0}, {"orders", CodeReplayed, 201}}},
+		}, []Decision{{Rule: "orders", Code: CodeCreated, Status: 0}, {Rule: "orders", Code: CodeReplayed, Status: 201}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := newRig(t, true)
@@ -79,10 +79,10 @@ func TestRefused(t *testing.T) {
 		d    Decision
 		want bool
 	}{
-		{Decision{"r", CodeKeyReused, 422}, true},
-		{Decision{"r", CodeReplayed, 500}, false}, // upstream's own answer
-		{Decision{"r", CodeCreated, 0}, false},
-		{Decision{"r", CodeIssued, 201}, false},
+		{Decision{Rule: "r", Code: CodeKeyReused, Status: 422}, true},
+		{Decision{Rule: "r", Code: CodeReplayed, Status: 500}, false}, // upstream's own answer
+		{Decision{Rule: "r", Code: CodeCreated, Status: 0}, false},
+		{Decision{Rule: "r", Code: CodeIssued, Status: 201}, false},
 	} {
 		if got := c.d.Refused(); got != c.want {
 			t.Errorf("%+v: %t", c.d, got)

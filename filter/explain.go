@@ -119,11 +119,12 @@ func Explain(cfg *rules.Config, method, path string, r Request, body []byte) Exp
 // met is then the rule with mode off that excepts it, if one does.
 func judge(cfg *rules.Config, method, path string, r Request, body []byte) (s *Stream, met *rules.Rule) {
 	w := NewWorker(cfg, [16]byte{})
+	w.judging = true
 	rule := w.Select(method, path, r)
 	switch {
 	case w.MatchIssue(method, path):
 		rule = nil
-	case rule == w.ambiguous || rule == w.misrouted:
+	case rule == w.ambiguous || rule == w.ambiguousObserved || rule == w.misrouted:
 	case rule != nil:
 		met = rule.Rule
 	default:

@@ -138,7 +138,7 @@ func (s *Stream) completeFingerprint() {
 	if len(s.rule.Fingerprint.Headers) > 0 {
 		s.fingerprint = wire.AppendPart(s.fingerprint, wire.PartHeaders, s.rule.headersAlgorithm, s.headers)
 	}
-	s.body = nil
+	s.dropBody()
 }
 
 // comparison is how a rule's bodies are compared.

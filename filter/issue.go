@@ -51,7 +51,7 @@ func (s *Stream) issueHeaders(now int64, r Request, end bool) Action {
 // issueComplete asks the bridge for a key of the scope that the body names.
 func (s *Stream) issueComplete(now int64, paused Action) Action {
 	scope, found, err := canon.Lookup(s.body, "/scope")
-	s.body = nil
+	s.dropBody()
 	if err != nil || !found {
 		s.reply(problemScopeUnknown, extra{})
 		return discardOf(paused)
@@ -93,7 +93,7 @@ func (s *Stream) issueAnswered(r *wire.Result) {
 	if s.state != stateClaiming {
 		return
 	}
-	if r.Code != wire.Issued || !validValue(r.Key) {
+	if r.Code != wire.Issued {
 		s.refused(r)
 		return
 	}

@@ -46,6 +46,9 @@ const (
 	MetricLocalClaimed
 	MetricLocalRefused
 	MetricLocalFull
+	MetricOverBudget
+	MetricReloaded
+	MetricObserved
 	metricCount
 )
 
@@ -92,6 +95,9 @@ var metricNames = [metricCount]string{
 	"idempotency.local_claimed",
 	"idempotency.local_refused",
 	"idempotency.local_full",
+	"idempotency.over_budget",
+	"idempotency.reloaded",
+	"idempotency.observed",
 }
 
 // Metrics returns the names of the counters, indexed by [Metric].

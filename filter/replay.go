@@ -26,7 +26,9 @@ func (s *Stream) entryOf(r *wire.Result, at int64) (*entry, bool) {
 	e := &entry{id: s.record, rule: s.rule, fingerprint: s.fingerprint, code: r.Code, status: r.Status,
 		at: at, age: r.AgeMS * int64(time.Millisecond), life: r.RemainingMS * int64(time.Millisecond)}
 	if r.Code == wire.Replayed {
-		resp, ok := decodeRecord(r.Result)
+		// The entry may live for long, and must not keep the rest of the batch's
+		// answer with it.
+		resp, ok := decodeRecord(bytes.Clone(r.Result))
 		if !ok {
 			s.w.count(MetricInvalidRecord)
 			return nil, false

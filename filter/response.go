@@ -27,6 +27,10 @@ type responseState struct {
 
 // ResponseHeaders takes the headers of the answer. end: there is no body.
 func (s *Stream) ResponseHeaders(now int64, r Response, end bool) Action {
+	if s.observed != nil {
+		s.observeResponse(now, r, end)
+		return Continue
+	}
 	switch s.state {
 	case stateForwarded:
 	case stateReading, stateRefused:
@@ -192,6 +196,10 @@ func recordable(lines []wire.HeaderLine) []wire.HeaderLine {
 
 // ResponseBody takes a chunk of the response's body.
 func (s *Stream) ResponseBody(now int64, n int, end bool, chunk func() []byte) Action {
+	if s.observed != nil {
+		s.observeResponseBody(now, n, end, chunk)
+		return Continue
+	}
 	switch s.state {
 	case stateCapturing:
 		if !s.capture(n, chunk) {
@@ -221,6 +229,10 @@ func (s *Stream) ResponseBody(now int64, n int, end bool, chunk func() []byte) A
 // ResponseTrailers ends the response's body. A response with trailers is not
 // kept: a replay could not send them.
 func (s *Stream) ResponseTrailers(now int64) Action {
+	if s.observed != nil {
+		s.observeCut(now)
+		return Continue
+	}
 	switch s.state {
 	case stateCapturing:
 		s.dropCapture()
@@ -245,7 +257,11 @@ func (s *Stream) capture(n int, chunk func() []byte) bool {
 		return true
 	}
 	res := &s.response
-	if int64(len(res.body)+n) > s.rule.Record.MaxBody || s.w.captured+n > maxCaptureBytes {
+	full := s.w.captured+n > maxCaptureBytes
+	if full {
+		s.w.count(MetricOverBudget)
+	}
+	if full || int64(len(res.body)+n) > s.rule.Record.MaxBody {
 		s.w.count(MetricDropped)
 		s.dropCapture()
 		return false

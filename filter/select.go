@@ -68,6 +68,8 @@ func (w *Worker) enforced(r *rules.Rule) *Rule {
 		return nil
 	case r == rules.Ambiguous:
 		return w.ambiguous
+	case r == rules.AmbiguousObserved:
+		return w.ambiguousObserved
 	}
 	return w.rules[r]
 }

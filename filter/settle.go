@@ -14,8 +14,9 @@ const (
 	// maxPendingBytes bounds the results that wait; above it a result is dropped
 	// and its record says that the response was not kept.
 	maxPendingBytes = 32 << 20
-	// maxPending bounds the operations that wait. Above it the newest is given up
-	// and counted: its lease ends and the rule's recovery decides.
+	// maxPending bounds the operations that wait, and maxPendingBytes what they
+	// take beside their results. Above either the newest is given up and counted:
+	// its lease ends and the rule's recovery decides.
 	maxPending = 50_000
 )
 
@@ -31,20 +32,24 @@ func (w *Worker) settle(now int64, s *Stream, op wire.Operation, wait bool) {
 	if wait {
 		t.stream = s
 	}
+	if len(op.Result) > 0 && w.pendingBytes+len(op.Result) > maxPendingBytes {
+		w.count(MetricOverBudget)
+		w.count(MetricDropped)
+		t.op.Kind, t.op.Result, t.op.NoResult = wire.Executed, nil, true
+	}
+	t.measure()
+	t.texts = t.size - len(t.op.Result)
+	if w.pending >= maxPending || w.pendingTexts+t.texts > maxPendingBytes {
+		w.count(MetricOverBudget)
+		w.count(MetricDropped)
+		w.tell(now, t, nil)
+		return // an earlier operation of the same owner is repeated as before
+	}
 	if s.settling != nil {
 		s.settling.dropped = true
 	}
 	s.settling = t
-	if len(op.Result) > 0 && w.pendingBytes+len(op.Result) > maxPendingBytes {
-		w.count(MetricDropped)
-		t.op.Kind, t.op.Result, t.op.NoResult = wire.Executed, nil, true
-	}
-	if w.pending >= maxPending {
-		w.count(MetricDropped)
-		w.tell(now, t, nil)
-		return
-	}
-	t.measure()
+	w.pendingTexts += t.texts
 	w.pending++
 	w.pendingBytes += len(t.op.Result)
 	w.enqueue(now, t)
@@ -69,6 +74,7 @@ func (w *Worker) forget(t *task) {
 		return
 	}
 	w.pending--
+	w.pendingTexts -= t.texts
 	w.pendingBytes -= len(t.op.Result)
 	t.settles, t.op.Result = false, nil
 }
@@ -100,6 +106,7 @@ func (w *Worker) unacknowledged(now int64, t *task) {
 	w.tell(now, t, nil)
 	wait := min(firstBackoff<<min(t.tries-1, 10), maxBackoff)
 	t.due = now + int64(wait)
+	t.own()
 	w.waiting = append(w.waiting, t)
 }
 

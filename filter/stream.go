@@ -53,7 +53,11 @@ type Stream struct {
 	lookup      *Rule                  // whose keys a request asks about
 	candidates  []candidate            // rules for which a key may be issued
 	content     content
-	body        []byte // request body read so far
+	observed    *observation // the request is only observed
+	undecided   bool         // whether it is depends on a key in its body
+	later       []string     // request headers to remove if it is not
+	body        []byte       // request body read so far
+	held        int          // of the worker's budget for request bodies
 	discarded   int
 	refusal     *LocalReply
 
@@ -96,7 +100,11 @@ func (s *Stream) emit(k EffectKind, name, value string) {
 // strip removes the headers of a list that the client sent.
 func (s *Stream) strip(names []string, r Request) {
 	for _, h := range names {
-		if len(r.Header(h)) > 0 {
+		switch {
+		case len(r.Header(h)) == 0:
+		case s.undecided:
+			s.later = append(s.later, h)
+		default:
 			s.emit(RemoveRequestHeader, h, "")
 		}
 	}
@@ -110,18 +118,21 @@ func (s *Stream) readsBody() bool {
 
 // RequestHeaders is the first event of a stream. end: there is no body.
 func (s *Stream) RequestHeaders(now int64, r Request, end bool) Action {
-	s.strip(ownRequestHeaders, r)
 	for _, v := range r.Header("content-type") {
 		s.grpc = s.grpc || hasPrefixFold(v, "application/grpc")
 	}
 	s.trace, s.retried = traceOf(r), retriedBefore(r)
+	if s.rule != nil && s.rule.Observes() && !s.w.judging && s.observeHeaders(now, r, end) {
+		return Continue
+	}
+	s.strip(ownRequestHeaders, r)
 	if s.rule == nil {
 		return s.issueHeaders(now, r, end)
 	}
 	switch s.rule {
 	case s.w.misrouted:
 		return s.refuse(problemMisconfigured, extra{}, end, r)
-	case s.w.ambiguous:
+	case s.w.ambiguous, s.w.ambiguousObserved:
 		return s.refuse(problemKeyInvalid, extra{reason: ambiguousPath}, end, r)
 	}
 	if s.rule.EnvoyRetries == rules.RetriesOff {
@@ -150,7 +161,7 @@ func (s *Stream) RequestHeaders(now int64, r Request, end bool) Action {
 	s.readContent(r)
 	if f := &s.rule.Fingerprint; s.readsBody() && s.content.length > f.MaxBody {
 		if !s.passesLong() {
-			return s.refuse(problemTooLarge, s.tooLarge(), true, r)
+			return s.turnAway(problemTooLarge, s.tooLarge(), Pause)
 		}
 		if f.Over != rules.OverPrefix {
 			s.content.long = true
@@ -167,18 +178,27 @@ func (s *Stream) RequestHeaders(now int64, r Request, end bool) Action {
 // RequestBody takes a chunk of the request's body; chunk is called at most
 // once, and only if the bytes are wanted. n is the chunk's length.
 func (s *Stream) RequestBody(now int64, n int, end bool, chunk func() []byte) Action {
+	if s.observed != nil {
+		s.observeBody(now, n, end, chunk)
+		return Continue
+	}
 	switch s.state {
 	case stateReading:
 		if room := s.maxBody() - int64(len(s.body)); int64(n) > room {
 			if !s.passesLong() {
-				s.reply(problemTooLarge, s.tooLarge())
-				return Discard
+				return s.turnAway(problemTooLarge, s.tooLarge(), Hold)
 			}
 			s.content.long = true
+			if !s.reads(int(room)) {
+				return s.unread()
+			}
 			s.body = append(s.body, chunk()[:room]...)
 			return s.requestComplete(now, Hold)
 		}
 		if n > 0 {
+			if !s.reads(n) {
+				return s.unread()
+			}
 			if c := chunk(); s.body == nil && end {
 				s.body = c
 			} else {
@@ -204,6 +224,10 @@ func (s *Stream) RequestBody(now int64, n int, end bool, chunk func() []byte) Ac
 
 // RequestTrailers ends the request's body.
 func (s *Stream) RequestTrailers(now int64) Action {
+	if s.observed != nil {
+		s.observeTrailers(now)
+		return Continue
+	}
 	switch s.state {
 	case stateReading:
 		if a := s.requestComplete(now, Pause); a == Continue {
@@ -229,21 +253,22 @@ func (s *Stream) requestComplete(now int64, paused Action) Action {
 	if s.key == "" {
 		x := s.keyFromBody()
 		if x != nil {
-			s.reply(x.problem, x.extra)
-			return discardOf(paused)
+			return s.turnAway(x.problem, x.extra, paused)
 		}
 		if s.key == "" {
 			if s.rule.Key.Required {
-				s.reply(problemKeyMissing, extra{})
-				return discardOf(paused)
+				return s.turnAway(problemKeyMissing, extra{}, paused)
 			}
-			s.body = nil
+			s.dropBody()
 			s.passes()
 			return Continue
 		}
 	}
 	s.completeFingerprint()
 	s.record = makeRecordID(s.rule.Scope, s.principal, s.key)
+	if s.undecided && !s.decided(now) {
+		return Continue
+	}
 	if e := s.w.done.get(now, s.record, s.rule); e != nil {
 		s.w.count(MetricReplayedLocally)
 		s.tallyFinished(now, e)
@@ -290,6 +315,10 @@ func (s *Stream) claim(now int64) {
 // claimAnswered takes the bridge's answer to the claim whose batch left at
 // sent.
 func (s *Stream) claimAnswered(now int64, r *wire.Result, sent int64) {
+	if s.observed != nil {
+		s.observeAnswered(now, r, sent)
+		return
+	}
 	if s.state != stateClaiming {
 		return // the stream ended; its release is on its way
 	}
@@ -372,6 +401,12 @@ func (s *Stream) forward() {
 
 // unavailable takes a claim, issue or renew that got no answer in time.
 func (s *Stream) unavailable(now int64, t *task) {
+	if s.observed != nil {
+		if t.op.Kind == wire.Claim {
+			s.observeUnanswered(now, t.sent)
+		}
+		return
+	}
 	if t.op.Kind == wire.Renew || s.state != stateClaiming {
 		return
 	}
@@ -437,7 +472,8 @@ func (s *Stream) reply(p *problem, x extra) {
 
 func (s *Stream) send(r *LocalReply) {
 	s.state = stateReplied
-	s.refusal, s.body = nil, nil
+	s.refusal = nil
+	s.dropBody()
 	r.Headers = s.preferenceApplied(r.Headers)
 	s.answeredHere(r)
 	s.w.emit(Effect{Kind: Reply, Stream: s, Reply: r})
@@ -460,6 +496,9 @@ func (s *Stream) Done(now int64, trail func() Trail) {
 	s.alive = false
 	s.leaveGroup()
 	w := s.w
+	if s.observed != nil {
+		s.observeDone(now, trail)
+	}
 	switch was {
 	case stateReading, stateRefused, stateClaiming, stateForwarded, stateCapturing, stateSettling:
 		s.gone()
@@ -484,8 +523,10 @@ func (s *Stream) Done(now int64, trail func() Trail) {
 			s.cutWhileStreaming(now)
 		}
 	}
-	s.dropCapture()
-	s.body = nil
+	if s.observed == nil {
+		s.dropCapture()
+	}
+	s.dropBody()
 	s.led(now)
 	w.pump(now)
 	w.schedule()

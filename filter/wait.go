@@ -225,6 +225,7 @@ func (w *Worker) pollEnded(now int64, id uint32, body []byte) bool {
 		w.count(MetricPollFailed)
 		w.retryLater(now, g)
 	} else {
+		g.rule.bound(&a.Results[0])
 		w.pollAnswered(now, p, &a.Results[0])
 	}
 	clear(a.Results)

@@ -20,10 +20,6 @@ const (
 	tickLive = 250 * time.Millisecond
 )
 
-// maxCaptureBytes bounds the response bytes that all streams of a worker hold.
-// Above it an answer passes through and is not kept.
-const maxCaptureBytes = 64 << 20
-
 // Rule is a rule as the core uses it, with what can be computed once.
 type Rule struct {
 	*rules.Rule
@@ -54,18 +50,24 @@ type Worker struct {
 	// misrouted is the rule of requests whose route names none of ours, ambiguous
 	// that of requests whose path leads readers to different ones.
 	misrouted, ambiguous *Rule
-	owner                [wire.OwnerBytes]byte
-	counter              uint64
-	b                    batcher
-	done                 cache
-	speech               speech
-	tallies              []*Rule // those with repeats to be told of
-	local                *local  // nil: no rule needs it, or the host has none
+	// ambiguousObserved is ambiguous where all of those rules observe.
+	ambiguousObserved *Rule
+	// judging has rules that observe judge requests as if they enforced.
+	judging bool
+	owner   [wire.OwnerBytes]byte
+	counter uint64
+	b       batcher
+	done    cache
+	speech  speech
+	tallies []*Rule // those with repeats to be told of
+	local   *local  // nil: no rule needs it, or the host has none
 
 	waiting      []*task // settling operations between two tries
 	pending      int     // settling operations that are not acknowledged
 	pendingBytes int
+	pendingTexts int       // bytes of their names, keys and callers
 	captured     int       // bytes of responses that streams hold
+	read         int       // bytes of request bodies that streams hold
 	live         []*Stream // forwarded streams, in the order of their next renewal
 	room         waitRoom  // streams that wait for a concurrent request
 	epoch        int64     // unix nanoseconds at event time 0; 0: not known
@@ -82,7 +84,8 @@ type Worker struct {
 // bits, drawn anew for each VM: owners begin with it.
 func NewWorker(cfg *rules.Config, seed [16]byte) *Worker {
 	w := &Worker{cfg: cfg, rules: make(map[*rules.Rule]*Rule, len(cfg.Rules)), done: newCache(), room: newWaitRoom(),
-		named: make(map[string]*rules.Rule, len(cfg.Rules)), misrouted: &Rule{Rule: &rules.Rule{}}, ambiguous: &Rule{Rule: rules.Ambiguous}}
+		named: make(map[string]*rules.Rule, len(cfg.Rules)), misrouted: &Rule{Rule: &rules.Rule{}}, ambiguous: &Rule{Rule: rules.Ambiguous},
+		ambiguousObserved: &Rule{Rule: rules.AmbiguousObserved}}
 	copy(w.owner[:], seed[:])
 	for _, r := range cfg.Rules {
 		w.rules[r] = compile(r)

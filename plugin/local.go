@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tetratelabs/proxy-wasm-go-sdk/proxywasm"
+	"github.com/tetratelabs/proxy-wasm-go-sdk/proxywasm/wasip1"
 
 	"github.com/oncewall/oncewall/filter"
 	"github.com/oncewall/oncewall/filter/rules"
@@ -33,12 +34,15 @@ func (localTable) Clock() int64 { return time.Now().UnixNano() }
 
 // shareLocal makes the table where a rule needs one. Envoy starts each plugin on
 // its main thread first, so that the slots are there before any worker runs.
-func (p *plugin) shareLocal(cfg *rules.Config, seed [16]byte) {
+func (p *plugin) shareLocal(cfg *rules.Config, w *filter.Worker) {
 	for _, r := range cfg.Rules {
 		if r.Unavailable == rules.UnavailableLocal {
 			t := localTable{prefix: "oncewall." + cfg.Namespace + "."}
-			filter.PrepareLocal(t, seed)
-			p.worker.UseLocal(t)
+			var salt [16]byte
+			if p.worker == nil && wasip1.Random(salt[:]) {
+				filter.PrepareLocal(t, salt)
+			}
+			w.UseLocal(t)
 			return
 		}
 	}

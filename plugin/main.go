@@ -44,24 +44,33 @@ func (*vm) NewPluginContext(id uint32) types.PluginContext { return &plugin{id: 
 // the configuration makes a new one beside it in the same VM.
 type plugin struct {
 	types.DefaultPluginContext
-	id      uint32
-	worker  *filter.Worker
-	start   time.Time
-	headers []byte // of every batch, encoded once
-	waiting []byte // of every long poll
-	metrics []proxywasm.MetricCounter
+	id uint32
+	// worker takes new requests; workers are all that have something to do, it last
+	// (reload.go). of is whose effects are carried out, running who runs otherwise.
+	worker      *filter.Worker
+	workers     []*filter.Worker
+	of, running *filter.Worker
+	ticks       map[*filter.Worker]uint32 // milliseconds that each wants
+	reloaded    time.Time
+	replaced    map[*filter.Worker]time.Time // since when each of the others ends
+	board       *board
+	start       time.Time
+	headers     []byte // of every batch, encoded once
+	waiting     []byte // of every long poll
+	metrics     []proxywasm.MetricCounter
 	// decisions are the counters by rule and outcome, callouts the distribution of
 	// callout times.
 	decisions map[labels]proxywasm.MetricCounter
 	callouts  proxywasm.MetricHistogram
 	lines     filter.Lines
 	debug     bool
+	trap      string // see trap.go
 	done      bool
 	effects   []filter.Effect // what the core asked for last, done up to next
 	next      int
 	replied   int // streams answered by the callback at hand; see maxReplies
 	later     []filter.Effect
-	tick      uint32 // that the core wants
+	tick      uint32 // that the workers want
 }
 
 // OnPluginStart reads the configuration; a fault in it refuses the load, with
@@ -77,16 +86,14 @@ func (p *plugin) OnPluginStart(int) types.OnPluginStartStatus {
 		proxywasm.LogCritical(err.Error())
 		return types.OnPluginStartStatusFailed
 	}
-	var seed [16]byte
-	if !wasip1.Random(seed[:]) {
+	p.start = time.Now()
+	if p.worker = p.newWorker(cfg); p.worker == nil {
 		proxywasm.LogCritical("no randomness: the host refused random_get")
 		return types.OnPluginStartStatusFailed
 	}
-	p.start = time.Now()
-	p.worker = filter.NewWorker(cfg, seed)
-	p.shareLocal(cfg, seed)
+	p.workers, p.ticks, p.board = []*filter.Worker{p.worker}, map[*filter.Worker]uint32{}, newBoard()
+	p.replaced = map[*filter.Worker]time.Time{}
 	p.debug = os.Getenv(envDebug) == "1"
-	p.worker.SetClock(p.now(), time.Now().UnixNano())
 	p.headers = calloutHeaders(cfg, wire.BatchPath, os.Getenv(envSecret))
 	p.waiting = calloutHeaders(cfg, wire.WaitPath, os.Getenv(envSecret))
 	p.decisions = map[labels]proxywasm.MetricCounter{}
@@ -115,18 +122,29 @@ func (p *plugin) now() int64 { return int64(time.Since(p.start)) }
 
 // OnTick lets time pass in the core.
 func (p *plugin) OnTick() {
-	p.worker.SetClock(p.now(), time.Now().UnixNano())
+	p.runs(p.worker)
+	if p.debug && p.trap == "trap-tick" {
+		p.retick()
+		p.spring("trap-tick")
+	}
 	p.replied = 0
 	p.replyLater()
-	p.worker.Tick(p.now())
+	for i := len(p.workers) - 1; i >= 0; i-- {
+		p.runs(p.workers[i])
+		p.running.SetClock(p.now(), time.Now().UnixNano())
+		p.running.Tick(p.now())
+	}
 	p.perform()
+	p.endOld()
 	p.retire()
+	p.tell()
 }
 
 // retire lets the host delete the context of an old configuration once nothing
 // of it is pending.
 func (p *plugin) retire() {
-	if p.done && plugins[p.id] != nil && p.worker.Pending() == 0 {
+	if p.done && plugins[p.id] != nil && p.pending() == 0 {
+		p.board.set([gauges]int64{})
 		delete(plugins, p.id)
 		wasip1.SetEffectiveContext(p.id)
 		proxywasm.PluginDone()
@@ -136,7 +154,10 @@ func (p *plugin) retire() {
 // OnPluginDone holds the context of an old configuration until what it has
 // forwarded is recorded.
 func (p *plugin) OnPluginDone() bool {
-	if p.worker == nil || p.worker.Pending() == 0 {
+	if p.worker == nil || p.pending() == 0 {
+		if p.board != nil {
+			p.board.set([gauges]int64{})
+		}
 		delete(plugins, p.id)
 		return true
 	}

@@ -15,15 +15,19 @@ import (
 var (
 	open    = map[uint32]*stream{}
 	plugins = map[uint32]*plugin{}
+	// latest is whose callback ran last.
+	latest *plugin
 )
 
 // panicked refuses the stream whose callback or effect has panicked. Then it
-// carries out what else the core had asked for. A panic in a root callback that
-// leaves no such trace may have left any stream paused, so all that wait are
-// refused.
+// carries out what else the core had asked for, and puts a new worker in the place
+// of the one whose state is not to be trusted any more. A panic in a root callback
+// that leaves no such trace may have left any stream of that worker paused, so all
+// that wait are refused.
 func panicked(context uint32, callback string, value any) {
 	defer func() { recover() }() // nothing may leave this function
 	proxywasm.LogCritical(fmt.Sprintf("panic in %s: %v", callback, value))
+	p, w := whose(context)
 	if s := open[context]; ended(callback) {
 		// Envoy crashes on a reply to a stream that has ended.
 		delete(open, context)
@@ -34,15 +38,33 @@ func panicked(context uint32, callback string, value any) {
 		wasip1.LocalReply(filter.PanicReply.Status, filter.PanicReply.Details, filter.PanicReply.Headers, filter.PanicReply.Body, filter.PanicReply.GRPC)
 	} else {
 		for _, s := range open {
-			if s.core.Waiting() || s.core == plugins[context].current() {
+			if s.core.Worker() == w && s.core.Waiting() || s.core == plugins[context].current() {
 				s.refuse()
 			}
 		}
 	}
 	for _, p := range plugins {
-		p.metrics[filter.MetricPanic].Increment(1)
 		p.carryOn()
 	}
+	if p != nil {
+		p.metrics[filter.MetricPanic].Increment(1)
+		p.renew(w)
+	}
+}
+
+// whose is the plugin, and its worker, in whose callback there was a panic.
+func whose(context uint32) (*plugin, *filter.Worker) {
+	if s := open[context]; s != nil && s.core != nil {
+		return s.p, s.core.Worker()
+	}
+	p := plugins[context]
+	if p == nil {
+		p = latest
+	}
+	if p == nil || p.running == nil {
+		return p, nil
+	}
+	return p, p.running
 }
 
 // ended reports whether a callback comes after its stream's end.
@@ -83,7 +105,12 @@ func (p *plugin) current() *filter.Stream {
 // the core: its claim's lease ends by itself.
 func (s *stream) refuse() {
 	delete(open, s.id)
+	core := s.core
 	s.core = nil
+	func() {
+		defer func() { recover() }()
+		core.Abort(s.p.now())
+	}()
 	if wasip1.SetEffectiveContext(s.id) {
 		wasip1.LocalReply(filter.PanicReply.Status, filter.PanicReply.Details, filter.PanicReply.Headers, filter.PanicReply.Body, filter.PanicReply.GRPC)
 	}

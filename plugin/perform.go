@@ -22,7 +22,7 @@ func (p *plugin) perform() {
 	var effective *filter.Stream
 	for {
 		if p.next == len(p.effects) {
-			if p.effects, p.next = p.worker.Effects(), 0; p.effects == nil {
+			if !p.nextEffects() {
 				return
 			}
 		}
@@ -91,29 +91,35 @@ func check(err error) {
 // call sends a batch or a long poll. The answer goes to the core whatever has become of the
 // stream that happened to be current.
 func (p *plugin) call(c *filter.CallEffect) {
-	id, cluster, headers := c.ID, p.worker.Config().Bridge.Cluster, p.headers
+	w, id := p.of, c.ID
+	cluster, headers := w.Config().Bridge.Cluster, p.headers
 	if c.Wait {
-		cluster, headers = p.worker.Config().Bridge.WaitCluster, p.waiting
+		cluster, headers = w.Config().Bridge.WaitCluster, p.waiting
 	}
 	st := wasip1.Callout(cluster, headers, c.Body, c.TimeoutMS, func(a wasip1.Answer) {
 		p.replied = 0
+		p.runs(w)
+		defer p.lost(w, id)
+		if p.debug {
+			p.spring("trap-answer")
+		}
 		body, status, stamp := bridgeAnswer(a)
-		p.worker.BridgeServes(p.now(), stamp)
+		w.BridgeServes(p.now(), stamp)
 		switch status {
 		case "200":
-			p.worker.CallAnswered(p.now(), id, body)
+			w.CallAnswered(p.now(), id, body)
 		case "400":
-			p.worker.CallRefused(p.now(), id)
+			w.CallRefused(p.now(), id)
 		case "413":
-			p.worker.CallTooLarge(p.now(), id)
+			w.CallTooLarge(p.now(), id)
 		default:
-			p.worker.CallFailed(p.now(), id)
+			w.CallFailed(p.now(), id)
 		}
 		p.perform()
 		p.retire()
 	})
 	if st != 0 {
-		p.worker.CallFailed(p.now(), id)
+		w.CallFailed(p.now(), id)
 	}
 }
 

@@ -35,14 +35,6 @@ func (p *plugin) reply(e *filter.Effect) {
 	}
 }
 
-// setTick asks for the core's ticks, unless replies want theirs first.
-func (p *plugin) setTick(ms uint32) {
-	p.tick = ms
-	if len(p.later) == 0 {
-		check(proxywasm.SetTickPeriodMilliSeconds(ms))
-	}
-}
-
 // replyLater answers the next of those that had to wait.
 func (p *plugin) replyLater() {
 	if len(p.later) == 0 {

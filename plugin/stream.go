@@ -21,6 +21,7 @@ type stream struct {
 	// returns says whether the stream goes on. resumed says that it was asked for.
 	during  filter.EffectKind
 	resumed bool
+	trap    string // see trap.go
 }
 
 // actions maps the core's actions to what the host takes. Hold and Discard are
@@ -70,10 +71,11 @@ func (s *stream) OnHttpRequestHeaders(_ int, end bool) types.Action {
 	if err != nil {
 		return types.ActionContinue
 	}
-	if s.p.debug {
-		trapIfAsked()
-	}
 	w := s.p.worker
+	s.p.runs(w)
+	if s.p.debug {
+		s.setTrap()
+	}
 	s.view = requestView{}
 	defer func() { s.view = requestView{} }() // the headers are not kept
 	rule := w.Select(method, path, &s.view)
@@ -91,6 +93,7 @@ func (s *stream) OnHttpRequestBody(n int, end bool) types.Action {
 	if s.core == nil {
 		return types.ActionContinue
 	}
+	s.spring("trap-request-body")
 	return s.give(filter.ResumeRequest, s.core.RequestBody(s.p.now(), n, end, func() []byte { return chunk(proxywasm.GetHttpRequestBody, n) }))
 }
 
@@ -109,6 +112,7 @@ func (s *stream) OnHttpResponseHeaders(n int, end bool) types.Action {
 		s.core.AnswerHeaders(n, &responseView{})
 		return s.give(filter.ResumeResponse, filter.Continue)
 	}
+	s.spring("trap-response-headers")
 	return s.give(filter.ResumeResponse, s.core.ResponseHeaders(s.p.now(), &responseView{}, end))
 }
 
@@ -116,6 +120,7 @@ func (s *stream) OnHttpResponseBody(n int, end bool) types.Action {
 	if s.core == nil || s.core.Answered() {
 		return types.ActionContinue
 	}
+	s.spring("trap-response-body")
 	return s.give(filter.ResumeResponse, s.core.ResponseBody(s.p.now(), n, end, func() []byte { return chunk(proxywasm.GetHttpResponseBody, n) }))
 }
 
@@ -131,8 +136,11 @@ func (s *stream) OnHttpStreamDone() {
 		return
 	}
 	delete(open, s.id)
+	s.p.runs(s.core.Worker())
 	s.core.Done(s.p.now(), trail)
 	s.p.perform()
+	s.p.tell()
+	s.spring("trap-log")
 }
 
 // chunk reads the whole of the current chunk. A host that cannot give it has
@@ -143,11 +151,4 @@ func chunk(get func(start, size int) ([]byte, error), n int) []byte {
 		panic("the host gave fewer bytes than it announced")
 	}
 	return b
-}
-
-// trapIfAsked panics where the debug header says so.
-func trapIfAsked() {
-	if v, err := proxywasm.GetHttpRequestHeader("x-oncewall-debug"); err == nil && v == "trap" {
-		panic("x-oncewall-debug: trap")
-	}
 }

@@ -104,6 +104,7 @@ type Server struct {
 	opening  condition // of what is read from it
 	mounts   mounts
 	waits    *waits
+	report   *report
 	parts    []health.Part
 	samplers [len(outcomeNames)]sampler // of lines, by code
 	inFlight atomic.Int64
@@ -147,6 +148,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{cfg: cfg, start: time.Now(), metrics: newMetrics(cfg.Registry, cfg.Store, cfg.Version, cfg.Quotas)}
 	s.moves = newMoves(cfg.Registry)
+	s.report = newReport(cfg.Store)
 	s.waits = newWaits(cfg.Registry, cfg.Store, cfg.MaxWaiters, cfg.MaxKeyWaiters)
 	s.health.log, s.health.bad, s.health.good = cfg.Log, "store unavailable", "store available again"
 	s.opening.log, s.opening.bad, s.opening.good = cfg.Log, "recorded results do not open", "recorded results open again"

@@ -122,6 +122,7 @@ func (s *Server) finish(j *job, replies []store.Reply) {
 	for i := range j.results {
 		s.metrics.operation(in, j.batch.Ops[i].Kind, j.results[i].Code, elapsed)
 	}
+	s.report.take(j, s.cfg.Now())
 }
 
 // maxAnswerBytes bounds the results that one answer carries: Envoy drops a

@@ -56,35 +56,12 @@ func worthALine(kind wire.Kind, code wire.Code) bool {
 	return true
 }
 
-// Classes of repeats, as a line names them.
-const (
-	doubleClick  = "double-click"
-	clientRetry  = "client-retry"
-	gatewayRetry = "gateway-retry"
-	keyReused    = "key-reused"
-)
-
-// doubleClickMS is how long after the first request a repeat still counts as a
-// double click.
-const doubleClickMS = 2000
-
-// classOf says what a repeat looks like; "" where a claim is none. Whoever waited
-// came while the first request was in flight, however long ago that began.
-func classOf(op *wire.Operation, r *wire.Result) string {
-	switch {
-	case op.Kind != wire.Claim && op.Kind != wire.Wait:
-		return ""
-	case r.Code == wire.KeyReused:
-		return keyReused
-	case r.Code != wire.Replayed && r.Code != wire.InFlight && r.Code != wire.KeyUsed &&
-		r.Code != wire.ResponseNotKept && r.Code != wire.OutcomeUnknown:
-		return ""
-	case op.Retried:
-		return gatewayRetry
-	case op.Kind == wire.Wait || r.Code == wire.InFlight || r.AgeMS <= doubleClickMS:
-		return doubleClick
+// classOf says what a claim or a wait looks like; 0: it is no repeat.
+func classOf(op *wire.Operation, r *wire.Result) wire.Class {
+	if op.Kind != wire.Claim && op.Kind != wire.Wait {
+		return 0
 	}
-	return clientRetry
+	return wire.ClassOf(r.Code, op.Retried, r.AgeMS)
 }
 
 // line logs a replay or a refusal, if it is its turn. It holds names of the
@@ -106,8 +83,8 @@ func (s *Server) line(now time.Time, j *job, op *wire.Operation, r *wire.Result,
 	a := make([]slog.Attr, 0, 11)
 	a = append(a, slog.String("namespace", cut(j.batch.Namespace)), slog.String("scope", cut(op.Scope)),
 		slog.String("operation", operationName(op.Kind)), slog.String("code", outcomeName(r.Code)))
-	if class := classOf(op, r); class != "" {
-		a = append(a, slog.String("class", class), slog.Int64("age_ms", r.AgeMS))
+	if class := classOf(op, r); class != 0 {
+		a = append(a, slog.String("class", class.String()), slog.Int64("age_ms", r.AgeMS))
 	}
 	if r.Text != "" {
 		a = append(a, slog.String("fault", r.Text))

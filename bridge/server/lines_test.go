@@ -41,8 +41,8 @@ func TestLines(t *testing.T) {
 		t.Fatalf("%d lines, want 2: %v", len(got), got)
 	}
 	for i, want := range []map[string]any{
-		{"msg": "replayed", "code": "replayed", "class": gatewayRetry, "trace_id": trace2, "first_trace_id": trace1},
-		{"msg": "refused", "code": "key-reused", "class": keyReused, "first_trace_id": trace1},
+		{"msg": "replayed", "code": "replayed", "class": wire.GatewayRetry.String(), "trace_id": trace2, "first_trace_id": trace1},
+		{"msg": "refused", "code": "key-reused", "class": wire.Reused.String(), "first_trace_id": trace1},
 	} {
 		want["level"], want["namespace"], want["scope"], want["operation"] = "INFO", "edge", "payments", "claim"
 		want["record"] = recordHint(&name)
@@ -93,15 +93,15 @@ func TestClasses(t *testing.T) {
 	for _, c := range []struct {
 		op   wire.Operation
 		r    wire.Result
-		want string
+		want wire.Class
 	}{
-		{wire.Operation{Kind: wire.Claim}, wire.Result{Code: wire.InFlight, AgeMS: 60_000}, doubleClick},
-		{wire.Operation{Kind: wire.Claim}, wire.Result{Code: wire.Replayed, AgeMS: 2000}, doubleClick},
-		{wire.Operation{Kind: wire.Claim}, wire.Result{Code: wire.Replayed, AgeMS: 2001}, clientRetry},
-		{wire.Operation{Kind: wire.Claim, Retried: true}, wire.Result{Code: wire.InFlight}, gatewayRetry},
-		{wire.Operation{Kind: wire.Claim, Retried: true}, wire.Result{Code: wire.KeyReused}, keyReused},
-		{wire.Operation{Kind: wire.Claim}, wire.Result{Code: wire.Unavailable}, ""},
-		{wire.Operation{Kind: wire.Complete}, wire.Result{Code: wire.Stale}, ""},
+		{wire.Operation{Kind: wire.Claim}, wire.Result{Code: wire.InFlight, AgeMS: 60_000}, wire.DoubleClick},
+		{wire.Operation{Kind: wire.Claim}, wire.Result{Code: wire.Replayed, AgeMS: 2000}, wire.DoubleClick},
+		{wire.Operation{Kind: wire.Claim}, wire.Result{Code: wire.Replayed, AgeMS: 2001}, wire.ClientRetry},
+		{wire.Operation{Kind: wire.Claim, Retried: true}, wire.Result{Code: wire.InFlight}, wire.GatewayRetry},
+		{wire.Operation{Kind: wire.Claim, Retried: true}, wire.Result{Code: wire.KeyReused}, wire.Reused},
+		{wire.Operation{Kind: wire.Claim}, wire.Result{Code: wire.Unavailable}, 0},
+		{wire.Operation{Kind: wire.Complete}, wire.Result{Code: wire.Stale}, 0},
 	} {
 		if got := classOf(&c.op, &c.r); got != c.want {
 			t.Errorf("%+v, %+v: %q, want %q", c.op, c.r, got, c.want)

@@ -37,6 +37,7 @@ func (s *Server) Run(ctx context.Context, data, admin net.Listener, tlsConfig *t
 	stopped := make(chan struct{})
 	defer close(stopped)
 	go s.heart.beat(s.start, stopped)
+	go s.report.run(stopped, s.uncounted)
 	go func() {
 		if tlsConfig != nil {
 			failed <- fmt.Errorf("data listener: %w", dataServer.ServeTLS(data, "", ""))
@@ -62,6 +63,11 @@ func (s *Server) Run(ctx context.Context, data, admin net.Listener, tlsConfig *t
 		settled = false
 		s.cfg.Log.Warn("drain cut short", "in_flight", s.inFlight.Load())
 		dataServer.Close()
+	}
+	if settled {
+		if err := s.report.flush(context.Background()); err != nil {
+			s.uncounted(err)
+		}
 	}
 	// The admin side goes last, so that a probe sees the drain.
 	adminServer.Close()

@@ -42,7 +42,9 @@ func (p *parser) buildRule(label string, n *node) {
 		Scope:          n.get("scope").stringOr(name),
 		PreviousScopes: n.get("previous_scopes").strings(),
 		Mode:           Mode(n.get("mode").valueOr(int64(Enforce))),
+		EnforcePercent: int(n.get("enforce_percent").valueOr(0)),
 	}
+	p.checkPercent(r, n)
 	// The rule joins the list even with faults, so that it is compared with the
 	// others.
 	p.cfg.Rules = append(p.cfg.Rules, r)
@@ -63,6 +65,19 @@ func (p *parser) buildRule(label string, n *node) {
 func (p *parser) require(r *Rule, name string, stated bool) {
 	if !stated && r.Mode != Off {
 		p.add(name, nil, "must be stated by the rule or by defaults")
+	}
+}
+
+// requireEnforcing is require for what only a request that is held needs.
+func (p *parser) requireEnforcing(r *Rule, name string, stated bool) {
+	p.require(r, name, stated || !r.Enforces())
+}
+
+// checkPercent refuses a share where nothing is shared.
+func (p *parser) checkPercent(r *Rule, n *node) {
+	percent, mode := n.get("enforce_percent"), n.get("mode")
+	if percent.good() && r.Mode != Observe && (mode == nil || mode.good()) {
+		p.add("enforce_percent", percent, `needs mode "observe": a rule in another mode enforces all of its requests, or none`)
 	}
 }
 
@@ -162,12 +177,12 @@ func (p *parser) buildAnswers(r *Rule, s source) {
 
 func (p *parser) buildRecovery(r *Rule, s source) {
 	upstream, stated := s.block("upstream_timeout")
-	p.require(r, "upstream_timeout", stated)
+	p.requireEnforcing(r, "upstream_timeout", stated)
 	r.UpstreamTimeout = time.Duration(upstream.valueOr(0))
 	p.buildStreaming(r, s, upstream)
 
 	away, stated := s.block("unavailable")
-	p.require(r, "unavailable", stated)
+	p.requireEnforcing(r, "unavailable", stated)
 	r.Unavailable = Unavailable(away.valueOr(0))
 
 	n, stated := s.block("recovery")
@@ -182,7 +197,7 @@ func (p *parser) buildRecovery(r *Rule, s source) {
 		p.add("recovery.action", action, "needs recovery.backend_checks_fence: true: a backend that does not refuse a lower Idempotency-Fence may run the request twice")
 	}
 	timeout := p.top.get("bridge").get("timeout")
-	if !upstream.good() || lease != nil && lease.bad || timeout != nil && timeout.bad || n == nil {
+	if !upstream.good() && (upstream != nil || r.Enforces()) || lease != nil && lease.bad || timeout != nil && timeout.bad || n == nil {
 		return
 	}
 	if least := 2*p.cfg.Bridge.Timeout + r.UpstreamTimeout + ClockSkew + Margin; r.Recovery.Lease < least {

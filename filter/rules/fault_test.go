@@ -19,7 +19,7 @@ var bad = []struct {
 	{"not an object", `[]`, `must be an object, is a list`, true},
 	{"unknown field", withRule(`, "retries": 1`), `rule "r": retries is not a field; the fields here are name, scope, previous_scopes, match, key, fingerprint, durability, mode, enforce_percent, streaming, principal, in_flight, completed, record, outcomes, upstream_timeout, envoy_retries, recovery, unavailable`, true},
 	{"duplicate member", withRule(`, "unavailable": "forward"`), `rule "r": unavailable is there twice`, false},
-	{"member in another case", replaced(`"namespace"`, `"Namespace": "e", "namespace"`), `Namespace is not a field; the fields here are namespace, bridge, envoy, issue, lookup, defaults, rules`, true},
+	{"member in another case", replaced(`"namespace"`, `"Namespace": "e", "namespace"`), `Namespace is not a field; the fields here are namespace, bridge, envoy, issue, lookup, discovery, defaults, rules`, true},
 
 	// Types and forms.
 	{"number for a string", replaced(`"edge"`, `5`), `namespace 5 must be a string, is a number`, true},
@@ -150,7 +150,9 @@ var bad = []struct {
 	{"compensate", replaced(`{"action": "hold"}`, `{"action": "hold", "compensate": "http://x"}`), `rule "r": recovery.compensate "http://x" is not supported by this version`, true},
 	{"replicas", withRule(`, "durability": {"replicas": 6}`), `rule "r": durability.replicas 6 must be 0 to 5`, true},
 	{"ledger", withRule(`, "durability": {"ledger": true}`), `rule "r": durability.ledger true is not supported by this version: must be false`, true},
-	{"observe", withRule(`, "mode": "observe"`), `rule "r": mode "observe" is not supported by this version; one of enforce, off is`, true},
+	{"share without observing", withRule(`, "enforce_percent": 10`), `rule "r": enforce_percent 10 needs mode "observe": a rule in another mode enforces all of its requests, or none`, false},
+	{"share above 100", withRule(`, "mode": "observe", "enforce_percent": 101`), `rule "r": enforce_percent 101 must be 0 to 100`, true},
+	{"share without unavailable", strings.Replace(withRule(`, "mode": "observe", "enforce_percent": 1`), `, "unavailable": "reject"`, ``, 1), `rule "r": unavailable must be stated by the rule or by defaults`, false},
 	{"streaming with a timeout", withRule(`, "streaming": true, "fingerprint": {"body": "none"}, "record": {"body": "none"}`), `rule "r": upstream_timeout "15s" must be 0s with streaming: true: such a call has no bound`, false},
 	{"streaming that reads the request", strings.Replace(withRule(`, "streaming": true, "record": {"body": "none"}`), `"15s"`, `"0s"`, 1), `rule "r": streaming true needs fingerprint.body "none": the request's body is not read`, false},
 	{"streaming that keeps the answer", strings.Replace(withRule(`, "streaming": true, "fingerprint": {"body": "none"}`), `"15s"`, `"0s"`, 1), `rule "r": streaming true needs record.body "none": the answer's body is not held`, false},

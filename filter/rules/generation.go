@@ -132,6 +132,10 @@ func (d *digest) later(r *Rule) {
 		d.place(&r.Key.From[i])
 	}
 	g := &r.Key.Grammar
+	if r.EnforcePercent > 0 {
+		d.text("enforce_percent")
+		d.number(int64(r.EnforcePercent))
+	}
 	part("key.alphabet", r.Key.Alphabet != "", r.Key.Alphabet)
 	if g.MinLength > 0 || g.UUID || g.Versions > 0 || g.MinEntropyBits > 0 {
 		d.text("key.grammar")

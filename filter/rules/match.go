@@ -92,7 +92,9 @@ func (x *index) match(q query, path string) *Rule {
 		case plain:
 			return r // of the common reading
 		case met != nil:
-			return Ambiguous
+			if met = ambiguous(met, r); met == Ambiguous {
+				return met
+			}
 		default:
 			met = r
 		}
@@ -107,7 +109,9 @@ func (x *index) match(q query, path string) *Rule {
 		switch r := x.findWithin(q, reading); {
 		case r == nil || r == met:
 		case met != nil:
-			return Ambiguous
+			if met = ambiguous(met, r); met == Ambiguous {
+				return met
+			}
 		default:
 			met = r
 		}
@@ -115,9 +119,21 @@ func (x *index) match(q query, path string) *Rule {
 	return met
 }
 
+// ambiguous is what two rules that different readings meet come to.
+func ambiguous(a, b *Rule) *Rule {
+	if a.Observes() && b.Observes() {
+		return AmbiguousObserved
+	}
+	return Ambiguous
+}
+
 // Ambiguous is the answer for a path that leads readers to different rules. Its
 // requests are refused.
 var Ambiguous = &Rule{Name: "(ambiguous)", Mode: Enforce}
+
+// AmbiguousObserved is [Ambiguous] where none of the rules enforces all of its
+// requests. It passes.
+var AmbiguousObserved = &Rule{Name: "(ambiguous)", Mode: Observe}
 
 // IsIssue reports whether the request asks for a key: a POST to issue.path, in
 // the normal form that a path has when it is percent-decoded once.

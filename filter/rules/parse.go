@@ -71,6 +71,9 @@ func (p *parser) build() *Config {
 		}
 		p.cfg.Lookup = trimSlash(lookup.get("path").stringOr(path))
 	}
+	if discovery := p.top.get("discovery"); discovery != nil {
+		p.cfg.Discovery = trimSlash(discovery.get("path").stringOr(defaultDiscoveryPath))
+	}
 	if list := p.top.get("rules"); list != nil && list.kind == nodeList && int64(len(list.items)) <= root.member("rules").max {
 		for i, item := range list.items {
 			if item.kind == nodeObject {

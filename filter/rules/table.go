@@ -62,6 +62,12 @@ var root = &field{kind: kindObject, members: []*field{
 			meaning: "`GET` and `HEAD` of this path, `/` and a key never reach the backend.",
 		},
 	}},
+	{name: "discovery", kind: kindObject, def: "nothing is told", meaning: "Where anybody may read what the rules ask of clients ([discovery](discovery.md)).", members: []*field{
+		{
+			name: "path", kind: kindString, min: 2, max: 1024, form: formPath, def: "`/.well-known/idempotency`",
+			meaning: "`GET` and `HEAD` of this path never reach the backend.",
+		},
+	}},
 	{
 		name: "defaults", kind: kindObject, def: "none", members: shared(),
 		meaning: "Blocks for the rules that do not state them. A block that a rule states replaces the default block as a whole.",
@@ -225,10 +231,10 @@ var rule = &field{kind: kindObject, members: append([]*field{
 	}},
 	{
 		name: "mode", kind: kindChoice, def: "`enforce`",
-		meaning: "`off` leaves the requests of the rule alone; it then needs no more than `name` and `match`, and is the way to except a longer path. It excepts a path only in a spelling that everyone reads alike: `//`, `;x` or an encoded slash in it leaves the request to the other rules.",
+		meaning: "`off` leaves the requests of the rule alone; it then needs no more than `name` and `match`, and is the way to except a longer path. It excepts a path only in a spelling that everyone reads alike: `//`, `;x` or an encoded slash in it leaves the request to the other rules. `observe` lets every request pass as it is and counts what `enforce` would have done ([rolling out](operations.md#rolling-out-a-rule)); it needs no `upstream_timeout` and no `unavailable`.",
 		choices: []choice{
 			{name: "enforce", value: int64(Enforce)}, {name: "off", value: int64(Off)},
-			{name: "observe", refuse: notServed},
+			{name: "observe", value: int64(Observe)},
 		},
 	},
 	{

@@ -20,6 +20,9 @@ type Config struct {
 	Issue *Issue
 	// Lookup is the path below which keys can be asked about; "": they cannot.
 	Lookup string
+	// Discovery is the path of the document that describes the rules to clients; "":
+	// there is none.
+	Discovery string
 	// Rules in the order of the file. Match picks the longest.
 	Rules []*Rule
 
@@ -83,6 +86,9 @@ type Rule struct {
 	Durability      Durability
 	Unavailable     Unavailable
 	Mode            Mode // default Enforce
+	// EnforcePercent is the share of keys that a rule with Mode Observe enforces; 0
+	// to 100, default 0.
+	EnforcePercent int
 	// Generation is a digest of everything above: it changes when the rule does.
 	Generation string
 }
@@ -350,7 +356,17 @@ type Mode uint8
 const (
 	Enforce Mode = iota + 1
 	Off
+	// Observe tells what Enforce would do, and lets every request pass as it is,
+	// but for the keys that EnforcePercent picks.
+	Observe
 )
+
+// Enforces reports whether the rule may refuse or answer a request.
+func (r *Rule) Enforces() bool { return r.Mode == Enforce || r.Mode == Observe && r.EnforcePercent > 0 }
+
+// Observes reports whether the rule may let a request pass that Enforce would
+// not.
+func (r *Rule) Observes() bool { return r.Mode == Observe && r.EnforcePercent < 100 }
 
 // Bounds of time that every lease must cover beside the upstream's.
 const (

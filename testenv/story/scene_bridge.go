@@ -96,3 +96,23 @@ func BridgeFrozen(ctx context.Context, w *World) Result {
 	s.row("the bridge goes on: the order runs", Exactly(1, "201 created").Rest("503 unavailable", "409 in-flight"), key, 1, got...)
 	return s.end()
 }
+
+// BridgeAwayLocal: no bridge, and a rule under which the workers of an Envoy then
+// deduplicate among themselves.
+func BridgeAwayLocal(ctx context.Context, w *World) Result {
+	s := w.begin(ctx, w.Town, "The bridge is killed: unavailable: local")
+	s.must(s.stack.Kill(stack.BridgePart(0)))
+	key := w.Key("local")
+	booking := Post("/bookings", key)
+	passed := s.send(booking)
+	repeats := []Answer{s.send(booking), s.send(booking)}
+	s.must(s.stack.StartPart(ctx, stack.BridgePart(0)))
+	s.row("/bookings: the first goes through, marked", Exactly(1, "201 unprotected"), key, 1, passed)
+	s.row("its repeats do not", Exactly(2, "409 response-not-kept"), key, 1, repeats...)
+	got := s.retryUntil(s.door, booking, 20*time.Second, "409 response-not-kept", "503 unavailable")
+	s.row("the bridge is back, and was told of it", Exactly(1, "201 replayed").Rest("409 response-not-kept", "503 unavailable"), key, 1, got...)
+	if n := len(got); n > 0 {
+		s.holds(bytes.Equal(passed.Body, got[n-1].Body), []Answer{passed, got[n-1]}, "it must be the same answer")
+	}
+	return s.end()
+}

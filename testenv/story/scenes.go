@@ -16,14 +16,17 @@ func Scenes() []Scene {
 		{"ChangedBody", ChangedBody},
 		{"RefusedKeys", RefusedKeys},
 		{"OtherPrincipal", OtherPrincipal},
+		{"Lookup", Lookup},
 		{"IssuedKeys", IssuedKeys},
 		{"IssuedKeyExpires", IssuedKeyExpires},
 		{"BackendDown", BackendDown},
 		{"BackendCutOff", BackendCutOff},
+		{"ClientGone", ClientGone},
 		{"DeadAppBehindProxy", DeadAppBehindProxy},
 		{"GatewayKilled", GatewayKilled},
 		{"BridgeKilled", BridgeKilled},
 		{"BridgeFrozen", BridgeFrozen},
+		{"BridgeAwayLocal", BridgeAwayLocal},
 		{"FlashSale", FlashSale},
 	}
 }

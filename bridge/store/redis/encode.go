@@ -55,9 +55,15 @@ type request struct {
 	alone                 bool // holds or awaits a result longer than maxInline
 	withhold              bool // a result longer than that is not wanted
 	// A result longer than maxInline is written to a key of its own first, staged,
-	// which the script makes the record's: see stage.go.
-	staged, body string
+	// which the script makes the record's: see stage.go. body is the operation's own
+	// memory, which stays as it is until the operation has been answered.
+	staged string
+	body   []byte
 }
+
+// proofArg is the index of final's argument for a result, or the proof of one that
+// is staged.
+const proofArg = 7
 
 // inlineArg is maxInline as claim's script takes it.
 var inlineArg = strconv.Itoa(maxInline)
@@ -116,7 +122,7 @@ func (e *encoder) request(op *store.Operation) request {
 	r.alone = len(op.Result) > maxInline || op.Kind == wire.Get && !op.Withhold
 	r.withhold = op.Withhold
 	if op.Kind == wire.Complete && r.alone {
-		r.staged, r.body = stagedKey(r.result, op.Owner), string(op.Result)
+		r.staged, r.body = stagedKey(r.result, op.Owner), op.Result
 	}
 	if cap(e.spare)-len(e.spare) < maxArgs {
 		e.spare = make([]string, 0, 32*maxArgs)
@@ -152,11 +158,13 @@ func (e *encoder) args(a []string, op *store.Operation) []string {
 		return append(a, string(op.Fingerprint), "E", status(op.Status), coming, "",
 			string(op.Caller), op.Trace, ttl(op.TTL))
 	case wire.Complete:
-		result := op.Result
-		if len(result) > maxInline {
-			result = nil // it is staged
+		result := ""
+		if len(op.Result) > maxInline {
+			result = proof(op.Result) // it is staged
+		} else {
+			result = string(op.Result)
 		}
-		return append(a, string(op.Fingerprint), "C", status(op.Status), "0", string(result),
+		return append(a, string(op.Fingerprint), "C", status(op.Status), "0", result,
 			string(op.Caller), op.Trace, ttl(op.TTL))
 	case wire.Unknown:
 		return append(a, string(op.Fingerprint), string(op.Identity), string(op.Caller), op.Trace, e.marker)

@@ -30,7 +30,12 @@ type node struct {
 // load counts a node's pipelines that have not answered; it outlives a layout.
 // Those that wait for replicas count apart, so that a lame replica never takes
 // the node from anyone else.
-type load struct{ plain, acked atomic.Int32 }
+type load struct {
+	plain, acked atomic.Int32
+	freight      *freight
+}
+
+func newLoad() *load { return &load{freight: newFreight()} }
 
 func (l *load) of(replicas int64) *atomic.Int32 {
 	if replicas > 0 {
@@ -51,7 +56,7 @@ type layout struct {
 const alone = "master"
 
 func oneNode() *layout {
-	n := &node{id: alone, address: alone, load: new(load)}
+	n := &node{id: alone, address: alone, load: newLoad()}
 	l := &layout{nodes: []*node{n}}
 	for b := range l.of {
 		l.of[b] = n
@@ -90,7 +95,7 @@ func learn(ctx context.Context, c rueidis.Client, old *layout) (*layout, error) 
 			address := net.JoinHostPort(host, strconv.FormatInt(port, 10))
 			n = &node{id: id, address: address, bucket: -1, load: loads[id]}
 			if n.load == nil {
-				n.load = new(load)
+				n.load = newLoad()
 			}
 			seen[id] = n
 		}
@@ -99,7 +104,7 @@ func learn(ctx context.Context, c rueidis.Client, old *layout) (*layout, error) 
 		}
 	}
 	l := &layout{}
-	none := &node{id: "slots without a master", bucket: -1, load: new(load)}
+	none := &node{id: "slots without a master", bucket: -1, load: newLoad()}
 	lacking := false
 	for b := range l.of {
 		n := owner[slot(b)]

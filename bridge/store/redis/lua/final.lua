@@ -1,6 +1,7 @@
 -- final: executed and complete. The final word on a key: upstream answered.
 --
--- KEYS 4, where there is one: holds the result, in place of ARGV 8
+-- KEYS 4, where there is one: holds the result, and ARGV 8 says how it is known to
+--      be whole: its length, then ',' and an offset where it has no zero, for each piece
 -- ARGV 1 owner, 2 fence (0: not known), 3 policy, 4 fingerprint ('': not known),
 --      5 'E' executed or 'C' complete, 6 status, 7 '1' when a result still
 --      follows an executed, 8 the result, an envelope ('': not kept), 9 caller,
@@ -26,11 +27,22 @@ local p = stricter(r, caller)
 local word = tonumber(ARGV[11]) or 0
 if word > 0 then p.text, p.ttl = pack(p), word end
 
+-- whole reports whether every piece of the staged result has come: one that was
+-- lost with a node that wrote it left zeros.
+local function whole()
+  local length, proof = string.match(result, '^(%d+)(.*)$')
+  if redis.call('STRLEN', STAGED) ~= tonumber(length) then return false end
+  for at in string.gmatch(proof, '%d+') do
+    if redis.call('GETRANGE', STAGED, at, at) == '\0' then return false end
+  end
+  return true
+end
+
 -- keep stores the result. One that another answer left behind must never be
 -- replayed as this one.
 local function keep()
   local life, kept = int(math.max(p.ttl, ms(r.kx - now), 1)), nil
-  if STAGED then
+  if STAGED and whole() then
     kept = redis.pcall('RENAME', STAGED, R)
     if kept.err then -- a user who may not
       local staged = redis.pcall('GET', STAGED)
@@ -38,7 +50,7 @@ local function keep()
     else
       redis.call('PEXPIRE', R, life)
     end
-  elseif result ~= '' then
+  elseif result ~= '' and not STAGED then
     kept = redis.pcall('SET', R, result, 'PX', life)
   end
   if not kept or kept.err then redis.call('DEL', R) end
