@@ -56,10 +56,14 @@ func worthALine(kind wire.Kind, code wire.Code) bool {
 	return true
 }
 
-// classOf says what a claim or a wait looks like; 0: it is no repeat.
+// classOf says what a claim or a wait looks like; 0: it is no repeat. Whoever waited
+// came while the first request was in flight, however long ago that began.
 func classOf(op *wire.Operation, r *wire.Result) wire.Class {
 	if op.Kind != wire.Claim && op.Kind != wire.Wait {
 		return 0
+	}
+	if op.Kind == wire.Wait {
+		return wire.ClassOf(r.Code, op.Retried, 0)
 	}
 	return wire.ClassOf(r.Code, op.Retried, r.AgeMS)
 }
