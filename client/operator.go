@@ -63,6 +63,18 @@ func (o *Operator) EraseBy(ctx context.Context, e api.EraseBy) (api.ErasedBy, er
 	return out, err
 }
 
+// Report counts first requests and repeats by rule, of the whole hours since that
+// long ago; 0: the bridge's default, a day.
+func (o *Operator) Report(ctx context.Context, since time.Duration) (api.Report, error) {
+	path := api.PathReport
+	if since != 0 {
+		path += "?since=" + since.String()
+	}
+	var out api.Report
+	err := o.via.get(ctx, path, &out)
+	return out, err
+}
+
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -54,22 +54,32 @@ func newTransport(base, secret string, timeout, pause time.Duration, c *http.Cli
 	return transport{strings.TrimRight(base, "/"), secret, timeout, pause, c, true}
 }
 
+// get is call for a path with a query, by GET.
+func (t *transport) get(ctx context.Context, path string, out any) error {
+	_, err := t.repeated(ctx, http.MethodGet, path, nil, out)
+	return err
+}
+
 func (t *transport) call(ctx context.Context, path string, in, out any) error {
 	_, err := t.timed(ctx, path, in, out)
 	return err
 }
 
 // timed is call that also says when the attempt was sent that was answered.
-// Attempts that got no answer of a bridge, or that the store was away for, are
-// repeated until ctx ends: every operation may be repeated by its owner.
 func (t *transport) timed(ctx context.Context, path string, in, out any) (sent time.Time, err error) {
 	body, err := json.Marshal(in)
 	if err != nil {
 		return sent, err
 	}
+	return t.repeated(ctx, http.MethodPost, path, body, out)
+}
+
+// repeated makes attempts. Those that got no answer of a bridge, or that the store was away for, are
+// repeated until ctx ends: every operation may be repeated by its owner.
+func (t *transport) repeated(ctx context.Context, method, path string, body []byte, out any) (sent time.Time, err error) {
 	for pause := t.pause; ; pause = min(2*pause, maxPause) {
 		sent = time.Now()
-		again, err := t.once(ctx, path, body, out)
+		again, err := t.once(ctx, method, path, body, out)
 		if err == nil || !again {
 			return sent, err
 		}
@@ -84,14 +94,16 @@ func (t *transport) timed(ctx context.Context, path string, in, out any) (sent t
 }
 
 // once makes one attempt. again says that another may succeed.
-func (t *transport) once(ctx context.Context, path string, body []byte, out any) (again bool, err error) {
+func (t *transport) once(ctx context.Context, method, path string, body []byte, out any) (again bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, t.timeout)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, t.base+path, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, method, t.base+path, bytes.NewReader(body))
 	if err != nil {
 		return false, err
 	}
-	r.Header.Set("Content-Type", "application/json")
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
 	r.Header.Set("Authorization", "Bearer "+t.secret)
 	resp, err := t.http.Do(r)
 	if err != nil {

@@ -30,7 +30,8 @@ const (
 	operatorTimeout = 10 * time.Second
 )
 
-// Prefixes of the paths that [API.Consumers] and [API.Operators] serve.
+// Prefixes of the paths that [API.Consumers] and [API.Operators] serve; the latter
+// serves api.PathReport too.
 const (
 	ConsumerPrefix = "/v1/keys/"
 	OperatorPrefix = "/v1/records/"
@@ -51,6 +52,7 @@ type Server interface {
 	Audit(ctx context.Context, name store.Name) ([][]byte, error)
 	Locate(ctx context.Context, s server.Subject) (store.Name, error)
 	Erase(ctx context.Context, e store.Erasure) (store.Erased, error)
+	Report(ctx context.Context, from time.Time) (time.Time, []store.Tally, error)
 	FindCaller(ctx context.Context, namespace, principal, cursor string, rate int) (store.Page, error)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/pb33f/libopenapi"
 
 	"github.com/oncewall/oncewall/bridge/admin"
+	"github.com/oncewall/oncewall/client/api"
 	"github.com/oncewall/oncewall/testenv/apitest"
 )
 
@@ -68,8 +69,12 @@ func TestMatrix(t *testing.T) {
 	b := apitest.Start(t)
 	for _, path := range paths(t) {
 		home, role := b.Data, "consumer"
-		if strings.HasPrefix(path, admin.OperatorPrefix) {
+		if strings.HasPrefix(path, admin.OperatorPrefix) || path == api.PathReport {
 			home, role = b.Admin, "operator"
+		}
+		method := http.MethodPost
+		if path == api.PathReport {
+			method = http.MethodGet
 		}
 		for _, who := range []struct{ role, authorization string }{
 			{"nobody", ""},
@@ -87,7 +92,7 @@ func TestMatrix(t *testing.T) {
 					// An empty object is enough for some requests, invalid for the others.
 					want = []int{http.StatusBadRequest, http.StatusOK, http.StatusForbidden}
 				}
-				r, err := http.NewRequest(http.MethodPost, base+path, strings.NewReader("{}"))
+				r, err := http.NewRequest(method, base+path, strings.NewReader("{}"))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -37,6 +37,7 @@ func (a *API) operatorRoutes() http.Handler {
 		api.PathResolve: {a.cfg.MaxBodyBytes, resolve},
 		api.PathErase:   {smallBody, erase},
 		api.PathEraseBy: {smallBody, erasePrincipal},
+		api.PathReport:  {0, report},
 	})
 }
 

@@ -31,7 +31,7 @@ var (
 	unauthorized     = kind{"unauthorized", http.StatusUnauthorized, false, "The Authorization header carries no secret with this role", false}
 	forbidden        = kind{"forbidden", http.StatusForbidden, false, "This caller may have no keys in this namespace and scope", false}
 	notFound         = kind{"not-found", http.StatusNotFound, false, "No such path", false}
-	methodNotAllowed = kind{"method-not-allowed", http.StatusMethodNotAllowed, false, "Every request is a POST", false}
+	methodNotAllowed = kind{"method-not-allowed", http.StatusMethodNotAllowed, false, "This path has another method", false}
 	unsupportedType  = kind{"unsupported-type", http.StatusUnsupportedMediaType, false, "The body must be application/json", false}
 	tooMany          = kind{"too-many-requests", http.StatusServiceUnavailable, true, "Too many requests of the API are under way", false}
 	tooLarge         = kind{"body-too-large", http.StatusRequestEntityTooLarge, false, "The body is too large", false}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -23,16 +24,17 @@ type call struct {
 	caller Caller
 	ctx    context.Context
 	body   *json.Decoder
+	query  url.Values
 	trace  string // the request's traceparent, where it is sampled
 }
 
 // A route serves one path. It returns a document for status 200, or a problem.
 type route struct {
-	limit int64 // bytes of the body
+	limit int64 // bytes of the body; 0: it is a GET
 	serve func(*call) (any, *api.Problem)
 }
 
-// routes serves paths by POST to callers with the role.
+// routes serves paths by POST, or GET, to callers with the role.
 func (a *API) routes(operator bool, table map[string]route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		operation := "unknown"
@@ -55,15 +57,19 @@ func (a *API) routes(operator bool, table map[string]route) http.Handler {
 			return
 		}
 		operation = r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
-		if operator {
+		if operator && at.limit > 0 {
 			operation = "record-" + operation
 		}
-		if r.Method != http.MethodPost {
-			w.Header().Set("Allow", http.MethodPost)
+		method := http.MethodPost
+		if at.limit == 0 {
+			method = http.MethodGet
+		}
+		if r.Method != method {
+			w.Header().Set("Allow", method)
 			a.write(w, operation, nil, problem(methodNotAllowed))
 			return
 		}
-		if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
+		if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); at.limit > 0 && (err != nil || t != "application/json") {
 			a.write(w, operation, nil, problem(unsupportedType))
 			return
 		}
@@ -74,7 +80,7 @@ func (a *API) routes(operator bool, table map[string]route) http.Handler {
 			a.write(w, operation, nil, problem(tooMany))
 			return
 		}
-		c := &call{API: a, caller: caller, ctx: r.Context(), trace: traceOf(r), body: json.NewDecoder(http.MaxBytesReader(w, r.Body, at.limit))}
+		c := &call{API: a, caller: caller, ctx: r.Context(), query: r.URL.Query(), trace: traceOf(r), body: json.NewDecoder(http.MaxBytesReader(w, r.Body, at.limit))}
 		c.body.DisallowUnknownFields()
 		document, p := at.serve(c)
 		a.write(w, operation, document, p)

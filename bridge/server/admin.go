@@ -28,8 +28,8 @@ func (s *Server) AdminHandler() http.Handler {
 	mux.HandleFunc("GET /readyz", s.ready)
 	mux.HandleFunc("GET /readyz/{part}", s.ready)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(s.cfg.Registry, promhttp.HandlerOpts{}))
-	if s.mounts.admin != nil {
-		mux.Handle(s.mounts.adminPrefix, s.mounts.admin)
+	for prefix, h := range s.mounts.admin {
+		mux.Handle(prefix, h)
 	}
 	return mux
 }

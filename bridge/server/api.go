@@ -18,8 +18,9 @@ import (
 
 // mounts are handlers beside the server's own.
 type mounts struct {
-	dataPrefix, adminPrefix string
-	data, admin             http.Handler
+	dataPrefix string
+	data       http.Handler
+	admin      map[string]http.Handler // by prefix
 }
 
 // MountData serves paths that begin with prefix by h on the data listener. h
@@ -28,9 +29,13 @@ func (s *Server) MountData(prefix string, h http.Handler) {
 	s.mounts.dataPrefix, s.mounts.data = prefix, h
 }
 
-// MountAdmin is MountData for the admin listener.
+// MountAdmin is MountData for the admin listener, for paths that begin with prefix
+// where that ends in a slash, else for that path. There may be several.
 func (s *Server) MountAdmin(prefix string, h http.Handler) {
-	s.mounts.adminPrefix, s.mounts.admin = prefix, h
+	if s.mounts.admin == nil {
+		s.mounts.admin = map[string]http.Handler{}
+	}
+	s.mounts.admin[prefix] = h
 }
 
 func (m *mounts) onData(path string) http.Handler {

@@ -20,6 +20,7 @@ import (
 	"github.com/oncewall/oncewall/bridge/seal"
 	"github.com/oncewall/oncewall/bridge/server"
 	"github.com/oncewall/oncewall/bridge/store/redis"
+	clientapi "github.com/oncewall/oncewall/client/api"
 )
 
 // Secrets of the callers: two consumers and an operator.
@@ -79,6 +80,7 @@ func Start(t testing.TB, edit ...func(*admin.Config)) *Bridge {
 	}
 	if h := api.Operators(); h != nil {
 		b.Server.MountAdmin(admin.OperatorPrefix, h)
+		b.Server.MountAdmin(clientapi.PathReport, h)
 	}
 	data, err := net.Listen("tcp", "127.0.0.1:0")
 	must(err)

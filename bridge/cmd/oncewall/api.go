@@ -9,6 +9,7 @@ import (
 	"github.com/oncewall/oncewall/bridge/config"
 	"github.com/oncewall/oncewall/bridge/reconcile"
 	"github.com/oncewall/oncewall/bridge/server"
+	clientapi "github.com/oncewall/oncewall/client/api"
 )
 
 // mountAPI adds the JSON API to a server, for the roles that somebody has.
@@ -39,6 +40,7 @@ func mountAPI(srv *server.Server, recovery *reconcile.Reconciler, cfg *config.Co
 	}
 	if h := api.Operators(); h != nil {
 		srv.MountAdmin(admin.OperatorPrefix, h)
+		srv.MountAdmin(clientapi.PathReport, h)
 	}
 	return nil
 }

@@ -25,6 +25,7 @@ const usage = `oncewall makes a request take effect once, at the gateway.
   oncewall explain PLUGIN.json -X POST URL    say how a request is judged
   oncewall size --rps N --ttl D --body SIZE   say what Redis needs
   oncewall keys get|list|resolve [FLAGS]      look at records and decide about stuck ones
+  oncewall report [--since 24h] [--json]      table repeats by rule and class
   oncewall version
   oncewall help
 
@@ -51,6 +52,8 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 		return size(rest, stdout, stderr)
 	case "keys":
 		return keys(rest, environ, os.Stdin, stdout, stderr)
+	case "report":
+		return report(rest, environ, stdout, stderr)
 	case "version", "--version":
 		return printVersion(rest, stdout, stderr)
 	case "help", "--help", "-h":
