@@ -17,12 +17,14 @@ const (
 	Refused                      // answered here: Reply
 	Claims                       // the bridge is asked: Claim, and Outcomes of its answers
 	AsksForKey                   // a request for a key; the bridge is asked to issue one
+	AsksAboutKey                 // a request about a key; the bridge is asked what it knows of it
+	AsksForRules                 // a request for the discovery document
 )
 
 // Explanation is how the core judges one request.
 type Explanation struct {
 	Verdict Verdict
-	Rule    *rules.Rule // nil: none, or a request for a key that names none
+	Rule    *rules.Rule // nil: none, or a request for a key that names none; of a request about a key the rule whose it is
 	// Principal as the rule's source gave it; Kind is 0 where it gave none.
 	Principal PrincipalParts
 	Key       string // empty: none, or not valid
@@ -82,10 +84,16 @@ func Explain(cfg *rules.Config, method, path string, r Request, body []byte) Exp
 		return x
 	}
 	if s.rule == nil {
-		x.Rule, x.Verdict = nil, AsksForKey
-		x.Reply = replyOf(s)
-		if x.Reply != nil {
+		x.Rule, x.Reply = nil, replyOf(s)
+		switch {
+		case cfg.IsDiscovery(method, path):
+			x.Verdict, x.Reply = AsksForRules, nil
+		case x.Reply != nil:
 			x.Verdict = Refused
+		case s.lookup != nil:
+			x.Verdict, x.Rule = AsksAboutKey, s.lookup.Rule
+		default:
+			x.Verdict = AsksForKey
 		}
 		return x
 	}

@@ -30,6 +30,8 @@ func TestExplainVerdicts(t *testing.T) {
 		"too large":    {"POST", "/orders", string(make([]byte, 1<<20+1)), []wire.HeaderLine{ann, key}, Refused, 413, CodeTooLarge},
 		"claims":       {"POST", "/orders?a=1", `{"a":1}`, []wire.HeaderLine{ann, key}, Claims, 0, ""},
 		"for a key":    {"POST", "/idempotency-keys", `{"scope":"checkout"}`, []wire.HeaderLine{ann}, AsksForKey, 0, ""},
+		"about a key":  {"GET", "/idempotency-keys/k?scope=orders", "", []wire.HeaderLine{ann}, AsksAboutKey, 0, ""},
+		"about whose?": {"GET", "/idempotency-keys/k?scope=x", "", []wire.HeaderLine{ann}, Refused, 400, CodeScopeUnknown},
 		"wrong scope":  {"POST", "/idempotency-keys", `{"scope":"x"}`, []wire.HeaderLine{ann}, Refused, 400, CodeScopeUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -41,6 +43,14 @@ func TestExplainVerdicts(t *testing.T) {
 				t.Errorf("%d %s, want %d %s", r.Status, r.code(), tc.status, tc.code)
 			}
 		})
+	}
+}
+
+func TestExplainDiscovery(t *testing.T) {
+	cfg := *newRig(t, true).w.cfg
+	cfg.Discovery = "/what/rules"
+	if x := Explain(&cfg, "GET", "/what/rules", headers{}, nil); x.Verdict != AsksForRules || x.Reply != nil || x.Rule != nil {
+		t.Errorf("%+v", x)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -97,6 +98,8 @@ var verdicts = map[filter.Verdict][2]string{
 	filter.Refused:       {"refused", "refused, before the store is asked"},
 	filter.Claims:        {"claims", "claims the key"},
 	filter.AsksForKey:    {"asks-for-key", "asks for a key: the bridge issues one; nothing reaches the backend"},
+	filter.AsksAboutKey:  {"asks-about-key", "asks about a key of this rule: the bridge says what is known; nothing reaches the backend"},
+	filter.AsksForRules:  {"asks-for-rules", "asks what the rules want of clients: answered here; nothing reaches the backend"},
 }
 
 var misses = map[rules.Miss]string{
@@ -140,9 +143,14 @@ func describe(cfg *rules.Config, p *probe, x *filter.Explanation) *explained {
 		return e
 	}
 	e.Rule = &explainedRule{r.Name, r.Scope, matchText(&r.Match), "enforce"}
-	if r.Mode == rules.Off {
+	switch {
+	case r.Mode == rules.Off:
 		e.Rule.Mode = "off"
 		return e
+	case r.Mode == rules.Observe:
+		// What follows is what becomes of the keys that it enforces, and what it
+		// counts of the others.
+		e.Rule.Mode = "observe, " + strconv.Itoa(r.EnforcePercent) + "% enforced"
 	}
 	e.Policy = policyOf(r)
 	if x.Principal.Kind != 0 {

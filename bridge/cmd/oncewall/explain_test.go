@@ -34,6 +34,7 @@ func TestExplain(t *testing.T) {
 		"explain-stranger":       {probed, "-X", "POST", "/payments", "--claim", "iss=https://evil.example", "--claim", "org.id=acme", "-H", "idempotency-key: k"},
 		"explain-body":           append(ann, probed, "/transfers", "-d", "@"+body),
 		"explain-issued":         append(ann, probed, "-X", "POST", "/checkout", "-H", "idempotency-key: made-up"),
+		"explain-lookup":         append(ann, "-X", "GET", probed, "/idempotency-keys/k-1?scope=orders"),
 		"explain-issue":          append(ann, probed, "/idempotency-keys", "-d", `{"scope":"checkout"}`),
 		"explain-places":         {places, "-X", "POST", "/shops/7/items?n=1", "--certificate", "uri_san=spiffe://prod/a"},
 		"explain-form":           {places, "/shops/7/items", "--certificate", "uri_san=spiffe://prod/a", "-d", "id=x1"},
