@@ -67,7 +67,7 @@ func scalar(raw json.RawMessage) string {
 }
 
 // routes are the prefixes that have an entry in the demo's rules.
-var routes = []string{"/orders", "/payments", "/checkout", "/refunds", "/transfers", "/uploads", "/callbacks/psp", "/notes", "/shop.Shop/Order"}
+var routes = []string{"/orders", "/payments", "/bookings", "/checkout", "/refunds", "/transfers", "/uploads", "/callbacks/psp", "/notes", "/shop.Shop/Order"}
 
 // routeOf names the route that a path belongs to, "/" for any other. Keys of
 // different routes are different keys.
