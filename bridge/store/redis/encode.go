@@ -43,8 +43,9 @@ func valid(op *store.Operation) bool {
 }
 
 // A request is an operation as it is sent. It shares no memory with the
-// operation: a node that hangs may still be owed it when the caller has long
-// taken its buffers back.
+// operation but a long result, which is all written before the operation is
+// answered with anything but ErrUnavailable: a node that hangs may still be owed
+// the rest when the caller has long taken its buffers back.
 type request struct {
 	kind                  wire.Kind
 	script                *script
