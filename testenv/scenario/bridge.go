@@ -34,7 +34,7 @@ const maxCallBody = 32 << 20
 
 // kinds are the operations by the words for them.
 var kinds = map[string]wire.Kind{"issue": wire.Issue, "claim": wire.Claim, "executed": wire.Executed, "complete": wire.Complete,
-	"release": wire.Release, "unknown": wire.Unknown, "renew": wire.Renew, "wait": wire.Wait}
+	"release": wire.Release, "unknown": wire.Unknown, "renew": wire.Renew, "wait": wire.Wait, "get": wire.Get}
 
 // fault is what happens to batches with certain operations.
 type fault struct {

@@ -17,7 +17,8 @@ var codes = func() map[string]bool {
 		filter.CodeKeyMissing, filter.CodeKeyInvalid, filter.CodePrincipalMissing, filter.CodeKeyNotIssued,
 		filter.CodeKeyForeign, filter.CodeKeyExpired, filter.CodeKeyUsed, filter.CodeOutcomeUnknown,
 		filter.CodeResponseNotKept, filter.CodeTooLarge, filter.CodeUnavailable, filter.CodeUnprotected,
-		filter.CodeMisconfigured, filter.CodeReleased, filter.CodeScopeUnknown, filter.CodeIssued, filter.CodeOverQuota, filter.CodeTooManyWaiting} {
+		filter.CodeMisconfigured, filter.CodeReleased, filter.CodeScopeUnknown, filter.CodeIssued, filter.CodeOverQuota, filter.CodeTooManyWaiting,
+		filter.CodeKeyUnknown} {
 		m[string(c)] = true
 	}
 	return m
