@@ -23,6 +23,9 @@ func (d *Decision) Refused() bool { return d.Status >= 400 && d.Code != CodeRepl
 const (
 	// CodeNoKey: a request without a key, where the rule requires none, passes.
 	CodeNoKey Code = "no-key"
+	// CodeLoop: the request has come back to a gateway of its namespace, which holds
+	// its claim, and passes.
+	CodeLoop Code = "loop"
 	// CodeGone: the stream ended before it had an answer.
 	CodeGone Code = "gone"
 )

@@ -47,6 +47,9 @@ type Trail struct {
 	// Refused says that an HTTP/2 upstream refused the stream, which is its word
 	// that it has not processed it (RFC 9113, section 8.7).
 	Refused bool
+	// Redirected says that Envoy has ended this stream to continue it elsewhere
+	// (code details internal_redirect).
+	Redirected bool
 }
 
 // The response flags after which a single attempt never reached upstream: no
@@ -94,6 +97,9 @@ const (
 	// SetResponseHeaders replaces every header line of the response by those of
 	// Reply, and :status by its Status.
 	SetResponseHeaders
+	// HandOn keeps Value where only the stream finds it that Envoy makes of this
+	// one for an internal redirect.
+	HandOn
 )
 
 // Effect is one thing for the adapter to do. Effects of one event are carried

@@ -32,6 +32,8 @@ const (
 	HeaderFence   = "idempotency-fence"
 	HeaderAttempt = "idempotency-attempt"
 	HeaderGateway = "idempotency-gateway"
+	// HeaderProof is for gateways of the same namespace behind this one.
+	HeaderProof = "idempotency-gateway-proof"
 	// HeaderOutcome is upstream's own word: final, not-executed or no-store.
 	HeaderOutcome = "idempotency-outcome"
 	// HeaderTTL is upstream's own word on the life of its result, in seconds.
@@ -42,7 +44,7 @@ const (
 )
 
 // ownRequestHeaders are removed from what a client sends.
-var ownRequestHeaders = []string{HeaderFence, HeaderAttempt, HeaderGateway, HeaderStatus, HeaderOutcome, HeaderTTL}
+var ownRequestHeaders = []string{HeaderFence, HeaderAttempt, HeaderGateway, HeaderProof, HeaderStatus, HeaderOutcome, HeaderTTL}
 
 // retryRequestHeaders let a client widen Envoy's retries or timeouts; on a
 // covered request with envoy_retries off they are removed.
@@ -66,7 +68,7 @@ var notRecorded = map[string]bool{
 	// ours
 	HeaderStatus: true, HeaderReplayed: true, HeaderAge: true, HeaderExpiresIn: true,
 	HeaderFirstSeen: true, HeaderLeaseUntil: true,
-	HeaderRecorded: true, HeaderOutcome: true, HeaderTTL: true, HeaderFence: true, HeaderAttempt: true, HeaderGateway: true,
+	HeaderRecorded: true, HeaderOutcome: true, HeaderTTL: true, HeaderFence: true, HeaderAttempt: true, HeaderGateway: true, HeaderProof: true,
 }
 
 // optIn reports whether a header line is recorded only where the rule asks for it

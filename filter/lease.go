@@ -41,7 +41,7 @@ func (w *Worker) renewLeases(now int64) {
 
 // owning reports whether the stream's claim has no final word yet.
 func (s *Stream) owning() bool {
-	return s.observes() || s.state == stateForwarded || s.state == stateCapturing || s.state == stateStreaming
+	return s.observes() || s.state == stateForwarded || s.state == stateCapturing || s.state == stateStreaming || s.state == stateHanded
 }
 
 // renewed takes the answer to a renewal whose batch left at sent.

@@ -57,9 +57,16 @@ func (s *Stream) ResponseHeaders(now int64, r Response, end bool) Action {
 	lines := r.Lines()
 	word := s.stripOwn(lines)
 	s.response.status, s.response.ttl = uint16(r.Status()), word.ttl
+	if _, refused := refusals[word.gateway]; refused && !word.said && !s.unprotected {
+		s.response.code = word.gateway // the client hears it from the one who refused
+	}
 	switch word.outcome(s.rule.outcome(r.Status())) {
 	case rules.OutcomeRelease:
-		if s.unprotected {
+		switch {
+		case s.ran && !word.said:
+			// The status speaks of the place that it was redirected to.
+			return s.hold(now, s.operation(wire.Unknown))
+		case s.unprotected:
 			return s.notExecuted()
 		}
 		return s.hold(now, s.operation(wire.Release))
@@ -73,7 +80,7 @@ func (s *Stream) ResponseHeaders(now int64, r Response, end bool) Action {
 // madeByEnvoy takes an answer that did not come from upstream.
 func (s *Stream) madeByEnvoy(now int64, t Trail) Action {
 	k := wire.Unknown
-	if t.NeverForwarded() {
+	if t.NeverForwarded() && !s.ran {
 		k = wire.Release
 	}
 	if !s.unprotected {

@@ -22,6 +22,7 @@ const (
 	stateSettling        // response held until the store has acknowledged
 	stateStreaming       // response passes; its end is still to be told
 	stateReplied         // answered here
+	stateHanded          // its claim waits for the stream that continues it
 	stateDone
 )
 
@@ -84,6 +85,9 @@ type Stream struct {
 
 	response responseState
 	own      *ownAnswer // a replay that Envoy has not sent yet
+	ran      bool       // upstream answered it by an internal redirect
+	handedAt int64      // when it did
+	proof    *proof     // what it says of a gateway that it has passed
 }
 
 // Open makes the stream of a covered request. rule nil means that the request
@@ -125,6 +129,7 @@ func (s *Stream) RequestHeaders(now int64, r Request, end bool) Action {
 	if s.rule != nil && s.rule.Observes() && !s.w.judging && s.observeHeaders(now, r, end) {
 		return Continue
 	}
+	s.readProof(r)
 	s.strip(ownRequestHeaders, r)
 	if s.rule == nil {
 		return s.issueHeaders(now, r, end)
@@ -269,6 +274,10 @@ func (s *Stream) requestComplete(now int64, paused Action) Action {
 	if s.undecided && !s.decided(now) {
 		return Continue
 	}
+	if s.comesBack(now) {
+		s.passBack()
+		return Continue
+	}
 	if e := s.w.done.get(now, s.record, s.rule); e != nil {
 		s.w.count(MetricReplayedLocally)
 		s.tallyFinished(now, e)
@@ -384,6 +393,9 @@ func (s *Stream) granted(now int64, r *wire.Result, sent int64) {
 	}
 	s.emit(SetRequestHeader, HeaderFence, strconv.FormatUint(r.Fence, 10))
 	s.emit(SetRequestHeader, HeaderAttempt, strconv.FormatUint(uint64(r.Attempt), 10))
+	if s.w.gatewayKey != nil {
+		s.emit(SetRequestHeader, HeaderProof, s.prove(r.Fence))
+	}
 	s.forward()
 	s.live(now)
 }
@@ -490,6 +502,10 @@ func (s *Stream) maxBody() int64 {
 // Done is the stream's last event: how far it got, and whether it ended before
 // its answer was complete is known from its state.
 func (s *Stream) Done(now int64, trail func() Trail) {
+	if s.state == stateForwarded && s.observed == nil && trail().Redirected {
+		s.handOn(now)
+		return
+	}
 	was := s.state
 	s.state = stateDone
 	idle := s.waiting && !s.unsure // it waits, and none of its claims can be granted
@@ -511,7 +527,7 @@ func (s *Stream) Done(now int64, trail func() Trail) {
 				w.settle(now, s, s.operation(wire.Release), false)
 			}
 		case stateForwarded:
-			if trail().NeverForwarded() {
+			if trail().NeverForwarded() && !s.ran {
 				w.settle(now, s, s.operation(wire.Release), false)
 			} else {
 				w.settle(now, s, s.operation(wire.Unknown), false)

@@ -22,6 +22,7 @@ type upstreamWord struct {
 	says    rules.Outcome
 	noStore bool
 	ttl     time.Duration // 0: nothing was said
+	gateway Code          // what another gateway says that it did
 }
 
 // hear takes a header line. Words that are not known are not heard: the status
@@ -37,6 +38,8 @@ func (u *upstreamWord) hear(l wire.HeaderLine) {
 		case "not-executed":
 			u.said, u.says = true, rules.OutcomeRelease
 		}
+	case HeaderStatus:
+		u.gateway = Code(strings.TrimSpace(l.Value))
 	case HeaderTTL:
 		// Nine digits cannot overflow, and are more than the longest life.
 		v := strings.TrimSpace(l.Value)
@@ -46,10 +49,17 @@ func (u *upstreamWord) hear(l wire.HeaderLine) {
 	}
 }
 
-// outcome is upstream's word, or what its status says where it said nothing.
+// outcome is upstream's word, then that of a gateway behind this one, or what its
+// status says where neither said anything.
 func (u *upstreamWord) outcome(status rules.Outcome) rules.Outcome {
 	if u.said {
 		return u.says
+	}
+	if o, refused := refusals[u.gateway]; refused {
+		return o
+	}
+	if u.gateway == CodeReplayed {
+		return rules.OutcomeResult
 	}
 	return status
 }

@@ -65,12 +65,14 @@ type Worker struct {
 	waiting      []*task // settling operations between two tries
 	pending      int     // settling operations that are not acknowledged
 	pendingBytes int
-	pendingTexts int       // bytes of their names, keys and callers
-	captured     int       // bytes of responses that streams hold
-	read         int       // bytes of request bodies that streams hold
-	live         []*Stream // forwarded streams, in the order of their next renewal
-	room         waitRoom  // streams that wait for a concurrent request
-	epoch        int64     // unix nanoseconds at event time 0; 0: not known
+	pendingTexts int                // bytes of their names, keys and callers
+	captured     int                // bytes of responses that streams hold
+	read         int                // bytes of request bodies that streams hold
+	live         []*Stream          // forwarded streams, in the order of their next renewal
+	gatewayKey   []byte             // of proofs for gateways of the own namespace; nil: there is no secret
+	handed       map[string]*Stream // claims whose stream Envoy continues, by token
+	room         waitRoom           // streams that wait for a concurrent request
+	epoch        int64              // unix nanoseconds at event time 0; 0: not known
 
 	// The digests of the latest request's method and target.
 	lastMethod, lastPath textDigest
@@ -172,6 +174,7 @@ func (w *Worker) Tick(now int64) {
 	w.resumeWaiting(now)
 	w.resumeWaiters(now)
 	w.renewLeases(now)
+	w.abandonHanded(now)
 	w.expireQueued(now)
 	w.pump(now)
 	want := w.wanted()
@@ -194,7 +197,7 @@ func (w *Worker) wanted() time.Duration {
 		return tickBusy
 	case len(w.waiting) > 0 || w.room.n > 0:
 		return tickWaiting
-	case len(w.live) > 0:
+	case len(w.live) > 0 || len(w.handed) > 0:
 		return tickLive
 	}
 	return 0

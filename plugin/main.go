@@ -96,6 +96,7 @@ func (p *plugin) OnPluginStart(int) types.OnPluginStartStatus {
 	p.debug = os.Getenv(envDebug) == "1"
 	p.headers = calloutHeaders(cfg, wire.BatchPath, os.Getenv(envSecret))
 	p.waiting = calloutHeaders(cfg, wire.WaitPath, os.Getenv(envSecret))
+	keepHanded()
 	p.decisions = map[labels]proxywasm.MetricCounter{}
 	p.callouts = proxywasm.DefineHistogramMetric("idempotency.callout_ms")
 	for _, name := range filter.Metrics() {

@@ -66,6 +66,8 @@ func (p *plugin) do(e *filter.Effect) {
 		p.metrics[e.Metric].Increment(uint64(e.N))
 	case filter.Decide:
 		p.decided(e)
+	case filter.HandOn:
+		p.handOn(e.Value)
 	case filter.Measure:
 		p.callouts.Record(uint64(e.N))
 	case filter.SetTick:

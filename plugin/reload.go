@@ -3,6 +3,7 @@
 package main
 
 import (
+	"os"
 	"time"
 
 	"github.com/tetratelabs/proxy-wasm-go-sdk/proxywasm"
@@ -36,6 +37,7 @@ func (p *plugin) newWorker(cfg *rules.Config) *filter.Worker {
 		return nil
 	}
 	w := filter.NewWorker(cfg, seed)
+	w.SetSecret(os.Getenv(envSecret))
 	p.shareLocal(cfg, w)
 	w.SetClock(p.now(), time.Now().UnixNano())
 	return w

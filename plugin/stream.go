@@ -72,6 +72,9 @@ func (s *stream) OnHttpRequestHeaders(_ int, end bool) types.Action {
 		return types.ActionContinue
 	}
 	w := s.p.worker
+	if a, ok := s.continues(); ok {
+		return s.give(filter.ResumeRequest, a)
+	}
 	s.p.runs(w)
 	if s.p.debug {
 		s.setTrap()
@@ -133,6 +136,7 @@ func (s *stream) OnHttpResponseTrailers(int) types.Action {
 
 func (s *stream) OnHttpStreamDone() {
 	if s.core == nil {
+		s.abandons()
 		return
 	}
 	delete(open, s.id)

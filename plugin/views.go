@@ -111,9 +111,12 @@ func trail() filter.Trail {
 	attempts, _ := number(pathAttempts)
 	flags, _ := number(pathFlags)
 	t := filter.Trail{Attempts: int(attempts), Flags: flags}
-	if flags&flagReset != 0 {
-		b, err := proxywasm.GetProperty(pathDetails)
-		t.Refused = err == nil && strings.Contains(string(b), "remote_refused_stream_reset")
+	if flags != 0 && flags&flagReset == 0 {
+		return t
+	}
+	if b, err := proxywasm.GetProperty(pathDetails); err == nil {
+		t.Refused = flags != 0 && strings.Contains(string(b), "remote_refused_stream_reset")
+		t.Redirected = string(b) == "internal_redirect"
 	}
 	return t
 }

@@ -82,10 +82,10 @@ type Rule struct {
 	// lives by renewal alone.
 	Streaming    bool
 	EnvoyRetries EnvoyRetries // default RetriesOff
-	Recovery        Recovery
-	Durability      Durability
-	Unavailable     Unavailable
-	Mode            Mode // default Enforce
+	Recovery     Recovery
+	Durability   Durability
+	Unavailable  Unavailable
+	Mode         Mode // default Enforce
 	// EnforcePercent is the share of keys that a rule with Mode Observe enforces; 0
 	// to 100, default 0.
 	EnforcePercent int
