@@ -3,6 +3,7 @@ package stack
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"syscall"
 )
 
@@ -41,6 +42,18 @@ func (s *Stack) StartPart(ctx context.Context, name string) error {
 			return err
 		}
 		return p.await(ctx)
+	})
+}
+
+// SetProgram lets a bridge run another program from its next start on; "" is the
+// built one.
+func (s *Stack) SetProgram(bridge, program string) error {
+	if program == "" {
+		program = filepath.Join(s.opts.Root, "build/out/oncewall")
+	}
+	return s.with(bridge, func(p *part) error {
+		p.cmd.argv = append([]string{program}, p.cmd.argv[1:]...)
+		return nil
 	})
 }
 

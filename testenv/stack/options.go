@@ -71,6 +71,10 @@ type Options struct {
 	BridgeConfig string // the bridge's configuration, YAML file; default testenv/stack/bridge.yaml. Addresses and store are set from here
 	EnvoyPatch   string // YAML file laid over the gateways' configuration; see envoy/README.md
 
+	// Programs of another version in place of those below Root/build/out.
+	Wasm          []string // the plugin of each gateway in turn; further ones have the built one
+	BridgeProgram string   // of every bridge, until [Stack.SetProgram]
+
 	// PartsJudge starts the parts without looking at their configuration first,
 	// for tests of what the parts themselves refuse.
 	PartsJudge bool

@@ -166,7 +166,11 @@ func (s *Stack) gatewayConfig(i int, wasm string) gatewayConfig {
 }
 
 func (s *Stack) gatewayPart(i int, prog programs, bridgeSecret string) *part {
-	g := s.gatewayConfig(i, prog.wasm)
+	wasm := prog.wasm
+	if i < len(s.opts.Wasm) {
+		wasm = s.opts.Wasm[i]
+	}
+	g := s.gatewayConfig(i, wasm)
 	ports := []int{g.port, g.adminPort}
 	if g.barePort != 0 {
 		ports = append(ports, g.barePort)

@@ -26,7 +26,10 @@ func findPrograms(ctx context.Context, o Options) (programs, error) {
 		wasm:   filepath.Join(out, "oncewall.wasm"),
 		host:   filepath.Join(out, "oncewall-host"),
 	}
-	needed := []string{p.bridge, p.shop, p.wasm}
+	if o.BridgeProgram != "" {
+		p.bridge = o.BridgeProgram
+	}
+	needed := append([]string{p.bridge, p.shop, p.wasm}, o.Wasm...)
 	if o.Model {
 		needed = append(needed, p.host)
 	}
