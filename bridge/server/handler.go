@@ -88,7 +88,7 @@ func (s *Server) serveBatch(w http.ResponseWriter, r *http.Request, arrival time
 	s.finish(j, replies)
 	s.pause(r)
 
-	j.out, err = wire.AppendAnswerAs(j.out[:0], wire.VersionOf(j.body), &wire.Answer{Results: j.results})
+	j.out, err = wire.AppendAnswerAs(roomFor(j.out, answerSize(j.results)), wire.VersionOf(j.body), &wire.Answer{Results: j.results})
 	if err != nil {
 		panic(err) // the encoder fails only beyond 256 MiB
 	}
@@ -122,14 +122,18 @@ func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit int64) (
 		return buf, &http.MaxBytesError{Limit: limit}
 	}
 	const first = 64 << 10
+	buf = roomFor(buf, r.ContentLength+1)
 	if want := min(r.ContentLength+1, first); int64(cap(buf)) < want {
 		buf = make([]byte, 0, want)
 	}
 	body := http.MaxBytesReader(w, r.Body, limit)
-	buf = buf[:0]
 	for {
 		if len(buf) == cap(buf) {
-			buf = append(buf, 0)[:len(buf)]
+			size := 2*len(buf) + first
+			if left := int(r.ContentLength) + 1 - len(buf); left > 0 && len(buf)+left < 2*size {
+				size = len(buf) + left
+			}
+			buf = append(make([]byte, 0, size), buf...)
 		}
 		n, err := body.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]

@@ -29,10 +29,6 @@ type job struct {
 	quota       *quota // of the batch's namespace; nil: none
 }
 
-// maxKept bounds the buffers that go back to the pool; a batch with a large
-// completion gives its own to the collector.
-const maxKept = 512 << 10
-
 var jobs = sync.Pool{New: func() any { return new(job) }}
 
 func newJob(arrival time.Time) *job {
@@ -45,9 +41,6 @@ func newJob(arrival time.Time) *job {
 // be called while a store may still read an operation: a command that is yet to
 // be written would then carry another batch's bytes.
 func (j *job) recycle() {
-	if cap(j.body) > maxKept || cap(j.out) > maxKept {
-		return
-	}
 	j.reset()
 	jobs.Put(j)
 }
@@ -59,9 +52,9 @@ func (j *job) reset() {
 	clear(j.ops)
 	clear(j.places)
 	*j = job{
-		body:     j.body[:0],
+		body:     keep(j.body),
 		results:  j.results[:0],
-		out:      j.out[:0],
+		out:      keep(j.out),
 		policies: j.policies[:0],
 		ops:      j.ops[:0],
 		index:    j.index[:0],

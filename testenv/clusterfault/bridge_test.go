@@ -102,7 +102,7 @@ func (b *bridge) send(policy *wire.Policy, ops ...wire.Operation) ([]wire.Result
 		return nil, err
 	}
 	defer resp.Body.Close()
-	if body, err = io.ReadAll(resp.Body); err != nil {
+	if body, err = readAll(resp); err != nil {
 		return nil, err
 	}
 	if resp.StatusCode != http.StatusOK || resp.Header.Get(wire.StampHeader) == "" {
@@ -116,6 +116,17 @@ func (b *bridge) send(policy *wire.Policy, ops ...wire.Operation) ([]wire.Result
 		return nil, fmt.Errorf("%d results to %d operations", len(answer.Results), len(ops))
 	}
 	return answer.Results, nil
+}
+
+// readAll reads an answer into memory of its size. What a caller of a large result
+// leaves to the collector would count as what the result costs.
+func readAll(resp *http.Response) ([]byte, error) {
+	if resp.ContentLength < 0 {
+		return io.ReadAll(resp.Body)
+	}
+	body := make([]byte, resp.ContentLength)
+	_, err := io.ReadFull(resp.Body, body)
+	return body, err
 }
 
 // only sends one operation, which must be answered.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oncewall/oncewall/bridge/server"
 	"github.com/oncewall/oncewall/filter/wire"
 	"github.com/oncewall/oncewall/testenv/rediscluster"
 )
@@ -42,6 +43,7 @@ func TestSmallClaimsBesideLargeResults(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := r.bridge.another()
+	server.SpareCollector() // as the program does
 	kinds := []struct {
 		name string
 		work func(i int) error

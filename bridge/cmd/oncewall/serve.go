@@ -44,6 +44,7 @@ func serve(args, environ []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	log := slog.New(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: cfg.Log.Level.Slog()}))
+	server.SpareCollector()
 	if err := serveConfig(ctx, cfg, log); err != nil {
 		log.Error("bridge failed", "error", err)
 		return exitFailed
