@@ -471,7 +471,7 @@ func (s *Stream) refuse(p *problem, x extra, end bool, r Request) Action {
 		return Pause
 	}
 	s.w.count(p.metric)
-	s.refusal = p.reply(x)
+	s.refusal = s.problemReply(p, x)
 	s.state = stateRefused
 	return Pause
 }
@@ -479,7 +479,7 @@ func (s *Stream) refuse(p *problem, x extra, end bool, r Request) Action {
 // reply answers the request here and now.
 func (s *Stream) reply(p *problem, x extra) {
 	s.w.count(p.metric)
-	s.send(p.reply(x))
+	s.send(s.problemReply(p, x))
 }
 
 func (s *Stream) send(r *LocalReply) {
