@@ -74,12 +74,16 @@ func (w *Worker) Held() Held {
 func (s *Stream) Worker() *Worker { return s.w }
 
 // Abort takes a stream out of the worker that has been answered outside it, after
-// a fault of the filter. Its claim is left to the end of its lease: what is known
-// of the stream is not to be trusted.
+// a fault of the filter. A claim under which nothing was forwarded is given back;
+// any other is left to what is under way for it, or to the end of its lease.
 func (s *Stream) Abort(now int64) {
-	s.state, s.alive, s.settling = stateDone, false, nil
+	was := s.state
+	s.state, s.alive = stateDone, false
 	s.leaveGroup()
 	s.dropCapture()
 	s.dropBody()
+	if was == stateClaiming && s.rule != nil {
+		s.giveBack(now)
+	}
 	s.led(now)
 }

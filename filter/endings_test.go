@@ -1,0 +1,162 @@
+package filter
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/oncewall/oncewall/filter/rules"
+	"github.com/oncewall/oncewall/filter/wire"
+)
+
+// endingsConfig has a rule for every way to the bridge and back: two lanes, long
+// polls, the local table, large results, records after the reply, and every
+// `unavailable`.
+const endingsConfig = `{
+ "namespace": "edge", "bridge": {"cluster": "bridge", "wait_cluster": "wait", "timeout": "200ms"},
+ "envoy": {"allow_on_headers_stop_iteration": %t, "buffer_limit": "1MiB"},
+ "defaults": {"principal": {"header": "x-user-id", "trusted": true}, "upstream_timeout": "5s", "recovery": {"lease": "10s", "action": "hold"}},
+ "rules": [
+  {"name": "plain", "match": {"path": {"prefix": "/plain"}}, "fingerprint": {"body": "BODY"}, "unavailable": "reject", "record": {"max_body": "64KiB"}},
+  {"name": "durable", "match": {"path": {"prefix": "/durable"}}, "fingerprint": {"body": "BODY"}, "unavailable": "forward", "durability": {"replicas": 1}},
+  {"name": "wait", "match": {"path": {"prefix": "/wait"}}, "fingerprint": {"body": "BODY"}, "unavailable": "reject", "in_flight": {"action": "wait", "max_wait": "2s"}},
+  {"name": "waitforward", "match": {"path": {"prefix": "/w2"}}, "fingerprint": {"body": "BODY"}, "unavailable": "forward", "in_flight": {"action": "wait", "max_wait": "1s"}},
+  {"name": "local", "match": {"path": {"prefix": "/local"}}, "fingerprint": {"body": "BODY"}, "unavailable": "local", "recovery": {"lease": "10s", "action": "reacquire", "backend_checks_fence": true}},
+  {"name": "after", "match": {"path": {"prefix": "/after"}}, "fingerprint": {"body": "BODY"}, "unavailable": "reject", "record": {"max_body": "1KiB", "when": "after_reply"}}
+ ]}`
+
+var endingsPaths = []string{"/plain", "/durable", "/wait", "/w2", "/local", "/after"}
+
+// TestEndings plays random schedules over every part of the worker at once: lanes,
+// the breaker, long polls, the local table, nonsense in answers, and streams that
+// a panic has taken away. Nothing may hang, and nothing may be left of any of it.
+func TestEndings(t *testing.T) {
+	for _, flag := range []bool{true, false} {
+		t.Run(fmt.Sprint("flag ", flag), func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) { endings(t, flag) })
+		})
+	}
+}
+
+func endings(t *rapid.T, flag bool) {
+	body := "json"
+	if !flag {
+		body = "none"
+	}
+	cfg, err := rules.Parse([]byte(strings.ReplaceAll(fmt.Sprintf(endingsConfig, flag), "BODY", body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := rigWith(t, cfg)
+	shared := newShared()
+	g.w.UseLocal(shared)
+	var actors []*actor
+	pick := func(n int, label string) int { return rapid.IntRange(0, n-1).Draw(t, label) }
+	pass := func(d time.Duration) {
+		g.pass(d)
+		shared.clock.Store(int64(1_800_000_000*time.Second) + g.now)
+	}
+	odd := []wire.Result{{}, {Code: 99}, {Code: wire.Unavailable}, {Code: wire.Free}, {Code: wire.TooManyWaiting}, {Code: wire.OK},
+		{Code: wire.Created}, {Code: wire.InFlight}, {Code: wire.InFlight, RetryAfterMS: 1 << 62}, {Code: wire.OutcomeUnknown},
+		{Code: wire.Replayed, Withheld: true}, {Code: wire.Lapsed}, {Code: wire.Stale}, {Code: wire.OverQuota}}
+	for range rapid.IntRange(1, 120).Draw(t, "steps") {
+		switch what := pick(12, "what"); what {
+		case 0, 1:
+			a := &actor{left: pick(3, "chunks")}
+			a.seen = g.open("POST", endingsPaths[pick(len(endingsPaths), "path")], []string{"k1", "k2"}[pick(2, "key")], a.left == 0)
+			actors = append(actors, a)
+		case 2, 3, 4:
+			if len(actors) > 0 {
+				g.advance(t, actors[pick(len(actors), "who")], flag)
+			}
+		case 5, 6, 7:
+			if n := len(g.flights); n > 0 {
+				switch i := pick(n, "flight"); pick(6, "how") {
+				case 0:
+					g.fail(i)
+				case 1:
+					g.answer(i, true)
+				case 2:
+					g.oddly(i, odd[pick(len(odd), "odd")])
+				case 3:
+					id := g.flights[i].id
+					g.flights = append(g.flights[:i], g.flights[i+1:]...)
+					g.w.CallTooLarge(g.now, id)
+					g.perform()
+				default:
+					g.answer(i, false)
+				}
+			}
+		case 8:
+			pass(time.Duration(rapid.IntRange(1, 700).Draw(t, "ms")) * time.Millisecond)
+		case 9:
+			for range pick(7, "lost") { // opens the breaker
+				if len(g.flights) > 0 {
+					g.fail(0)
+				}
+			}
+		default:
+			if len(actors) == 0 {
+				break
+			}
+			a := actors[pick(len(actors), "who")]
+			switch {
+			case a.done:
+			case what == 10 && pick(3, "goes") == 0:
+				g.finish(a.seen, a.trail())
+			case what == 11 && pick(4, "panics") == 0:
+				// The adapter answers it and forgets it.
+				a.done = true
+				a.core.Abort(g.now)
+				g.perform()
+			}
+		}
+		g.within()
+	}
+	g.runOut(actors, flag)
+	for i, a := range actors {
+		if !a.done && (a.pausedReq || a.pausedResp) {
+			t.Fatalf("stream %d of %s hangs in state %d (request %v, response %v)", i, a.core.rule.Name, a.core.state, a.pausedReq, a.pausedResp)
+		}
+		if !a.done {
+			g.finish(a.seen, a.trail())
+		}
+	}
+	g.runOut(actors, flag)
+	g.settleDown()
+	w := g.w
+	if h := g.within(); h.Pending != 0 || h.Bodies != 0 || h.Waiting != 0 || h.Callouts != 0 || w.pendingTexts != 0 {
+		t.Fatalf("left behind: %+v, texts %d", h, w.pendingTexts)
+	}
+	if len(w.room.groups) != 0 || len(w.room.polls) != 0 || len(w.live) != 0 || len(w.waiting) != 0 || w.b.queued() {
+		t.Fatalf("left behind: %d groups, %d polls, %d live, %d waiting", len(w.room.groups), len(w.room.polls), len(w.live), len(w.waiting))
+	}
+	if g.tick != 0 {
+		t.Fatalf("a tick every %v for nothing", g.tick)
+	}
+}
+
+// oddly answers a flight with the same result for all, which changes no record.
+func (g *rig) oddly(i int, r wire.Result) {
+	f := g.flights[i]
+	g.flights = append(g.flights[:i], g.flights[i+1:]...)
+	var a wire.Answer
+	for range f.batch.Ops {
+		a.Results = append(a.Results, r)
+	}
+	for j := range f.batch.Ops {
+		// What acknowledges must be true.
+		if k := f.batch.Ops[j].Kind; k != wire.Claim && k != wire.Wait && k != wire.Renew && (r.Code == wire.OK || r.Code == wire.Stale) {
+			a.Results[j].Code = wire.Unavailable
+		}
+	}
+	b, err := wire.AppendAnswer(nil, &a)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.w.CallAnswered(g.now, f.id, b)
+	g.perform()
+}
