@@ -23,8 +23,9 @@ import (
 	clientapi "github.com/oncewall/oncewall/client/api"
 )
 
-// Secrets of the callers: two consumers and an operator.
+// Secrets of the callers: two consumers and an operator, and the filter.
 const (
+	Gateway  = "gateway-secret-0123456789-0123456789"
 	Consumer = "consumer-secret-0123456789-0123456789"
 	Other    = "another-consumer-0123456789-0123456789"
 	Operator = "operator-secret-0123456789-0123456789"
@@ -36,7 +37,7 @@ type Bridge struct {
 	Data, Admin string // URLs
 	Store       *redis.EmbeddedStore
 	Server      *server.Server
-	logs        buffer
+	logs        Buffer
 }
 
 // Start runs a bridge until the test ends. edit may change the API's
@@ -59,7 +60,7 @@ func Start(t testing.TB, edit ...func(*admin.Config)) *Bridge {
 	log := slog.New(slog.NewJSONHandler(&b.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	registry := prometheus.NewRegistry()
 	b.Server, err = server.New(server.Config{
-		Store: st, Keys: ring, Sealer: sealer, Secrets: [][]byte{random(32)}, Log: log, Registry: registry, DrainTimeout: 5 * time.Second,
+		Store: st, Keys: ring, Sealer: sealer, Secrets: [][]byte{[]byte(Gateway)}, Log: log, Registry: registry, DrainTimeout: 5 * time.Second,
 	})
 	must(err)
 	cfg := admin.Config{Server: b.Server, Log: log, Registry: registry, Callers: []admin.Caller{
@@ -112,19 +113,21 @@ func random(n int) []byte {
 	return b
 }
 
-// buffer is a bytes.Buffer for several goroutines.
-type buffer struct {
+// Buffer is a bytes.Buffer for several goroutines.
+type Buffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
-func (b *buffer) Write(p []byte) (int, error) {
+// Write implements io.Writer.
+func (b *Buffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.b.Write(p)
 }
 
-func (b *buffer) String() string {
+// String returns what has been written so far.
+func (b *Buffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.b.String()

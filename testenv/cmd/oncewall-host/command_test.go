@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/oncewall/oncewall/testenv/apitest"
 )
 
 // module makes a WebAssembly module of one empty function, which it exports
@@ -170,13 +172,13 @@ func TestSignalDrains(t *testing.T) {
 		w.WriteHeader(202)
 	}))
 	cmd := exec.Command(os.Args[0], "run", filter, "--config", rules, "--upstream", "http://"+addr, "--listen", "127.0.0.1:0",
-		"--cache-dir", filepath.Join(outDir, "wazero-cache"), "--flag", "allow_on_headers_stop_iteration", "--env", "ONCEWALL_BRIDGE_SECRET="+secret)
+		"--cache-dir", filepath.Join(outDir, "wazero-cache"), "--flag", "allow_on_headers_stop_iteration", "--env", "ONCEWALL_BRIDGE_SECRET="+apitest.Gateway)
 	cmd.Env = append(os.Environ(), asProgram+"=1")
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	stderr := &buffer{}
+	stderr := &apitest.Buffer{}
 	cmd.Stderr = stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -12,13 +11,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/oncewall/oncewall/bridge/naming"
-	"github.com/oncewall/oncewall/bridge/server"
-	"github.com/oncewall/oncewall/bridge/store/redis"
+	"github.com/oncewall/oncewall/testenv/apitest"
 	"github.com/oncewall/oncewall/testenv/shop"
 	"github.com/oncewall/oncewall/testenv/wasmbuild"
 )
@@ -27,7 +23,6 @@ const (
 	outDir = "../../../build/out"
 	filter = outDir + "/oncewall.wasm" // TestMain builds it
 	rules  = "../../stack/shop.json"
-	secret = "0123456789abcdef0123456789abcdef"
 )
 
 // limit bounds every wait of a test.
@@ -47,28 +42,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// buffer is a bytes.Buffer for several goroutines.
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
-}
-
 // tool is a running oncewall-host.
 type tool struct {
 	url, admin string
-	stderr     *buffer
+	stderr     *apitest.Buffer
 	end        context.CancelFunc
 	code       chan int
 }
@@ -78,9 +55,9 @@ type tool struct {
 func start(t *testing.T, args ...string) *tool {
 	t.Helper()
 	args = append([]string{"run", filter, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0",
-		"--cache-dir", filepath.Join(outDir, "wazero-cache"), "--env", "ONCEWALL_BRIDGE_SECRET=" + secret}, args...)
+		"--cache-dir", filepath.Join(outDir, "wazero-cache"), "--env", "ONCEWALL_BRIDGE_SECRET=" + apitest.Gateway}, args...)
 	ctx, cancel := context.WithCancel(context.Background())
-	g := &tool{stderr: &buffer{}, end: cancel, code: make(chan int, 1)}
+	g := &tool{stderr: &apitest.Buffer{}, end: cancel, code: make(chan int, 1)}
 	read, write := io.Pipe()
 	go func() {
 		code := command(ctx, args, os.LookupEnv, write, g.stderr)
@@ -113,7 +90,7 @@ func start(t *testing.T, args ...string) *tool {
 // embedded store and a given upstream.
 func oncewall(t *testing.T, upstream string, args ...string) *tool {
 	t.Helper()
-	at := bridge(t)
+	at := strings.TrimPrefix(apitest.Start(t).Data, "http://")
 	return start(t, append([]string{"--config", rules, "--upstream", upstream, "--flag", "allow_on_headers_stop_iteration",
 		"--cluster", "oncewall_bridge=h2c://" + at, "--cluster", "oncewall_bridge_wait=h2c://" + at}, args...)...)
 }
@@ -124,25 +101,6 @@ func plain(t *testing.T, upstream string, args ...string) *tool {
 	t.Helper()
 	return start(t, append([]string{"--config", rules, "--upstream", upstream, "--flag", "allow_on_headers_stop_iteration",
 		"--cluster", "oncewall_bridge=h2c://127.0.0.1:1", "--cluster", "oncewall_bridge_wait=h2c://127.0.0.1:1"}, args...)...)
-}
-
-// bridge serves batches on the embedded store and returns its address.
-func bridge(t *testing.T) string {
-	t.Helper()
-	st, err := redis.Embedded(redis.EmbeddedConfig{ClaimTimeout: server.MaxBudget})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { st.Close() })
-	keys, err := naming.NewRing(naming.Secret{ID: "test", Bytes: []byte(strings.Repeat("n", naming.MinSecretBytes))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	srv, err := server.New(server.Config{Store: st, Keys: keys, Secrets: [][]byte{[]byte(secret)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return backend(t, srv.DataHandler())
 }
 
 // backend serves HTTP/1.1 and h2c and returns its address.
