@@ -17,6 +17,7 @@ type Programs struct {
 	Commit string
 	Bridge string
 	Wasm   string
+	Rules  string // the configuration of the plugin in that version's stack
 }
 
 // commitFile names the commit of the version that was released last.
@@ -34,7 +35,7 @@ func Build(ctx context.Context, root string) (Programs, error) {
 	}
 	commit := strings.TrimSpace(string(text))
 	dir := filepath.Join(root, "build/out/previous", commit)
-	p := Programs{Commit: commit, Bridge: filepath.Join(dir, "oncewall"), Wasm: filepath.Join(dir, "oncewall.wasm")}
+	p := Programs{Commit: commit, Bridge: filepath.Join(dir, "oncewall"), Wasm: filepath.Join(dir, "oncewall.wasm"), Rules: filepath.Join(dir, "shop.json")}
 	if built(p) {
 		return p, nil
 	}
@@ -66,6 +67,9 @@ func Build(ctx context.Context, root string) (Programs, error) {
 			return p, fmt.Errorf("previous version %.12s: %s: %w\n%s", commit, b.name, err, text)
 		}
 	}
+	if err := os.Rename(filepath.Join(source, "testenv/stack/shop.json"), filepath.Join(out, "shop.json")); err != nil {
+		return p, err
+	}
 	// As a whole, so that no other test sees half of it.
 	if err := os.Rename(out, dir); err != nil && !built(p) {
 		return p, err
@@ -74,7 +78,7 @@ func Build(ctx context.Context, root string) (Programs, error) {
 }
 
 func built(p Programs) bool {
-	for _, file := range []string{p.Bridge, p.Wasm} {
+	for _, file := range []string{p.Bridge, p.Wasm, p.Rules} {
 		if _, err := os.Stat(file); err != nil {
 			return false
 		}
