@@ -2,6 +2,7 @@ package filter
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/oncewall/oncewall/filter/canon"
@@ -22,6 +23,9 @@ type candidate struct {
 // caller is known only from the body, so every rule that takes issued keys
 // looks at the headers now.
 func (s *Stream) issueHeaders(now int64, r Request, end bool) Action {
+	if s.w.cfg.IsDiscovery(s.method, s.path) {
+		return s.discover(r)
+	}
 	if s.method != "POST" {
 		return s.lookupHeaders(now, r)
 	}
@@ -33,8 +37,13 @@ func (s *Stream) issueHeaders(now int64, r Request, end bool) Action {
 		p, ok := principalOf(rule, r)
 		s.candidates = append(s.candidates, candidate{rule, p, ok})
 	}
+	if _, query, _ := strings.Cut(s.path, "?"); query != "" {
+		if scope, found, err := canon.LookupForm([]byte(query), "scope"); found || err != nil {
+			return s.issueFor(now, Pause, scope, err == nil)
+		}
+	}
 	if !s.readsBody() {
-		s.reply(problemMisconfigured, extra{})
+		s.reply(problemScopeUnknown, extra{reason: "Here it is named in the query: ?scope=NAME."})
 		return Pause
 	}
 	if n, ok := contentLength(r); ok && n > maxIssueBody {
@@ -48,11 +57,16 @@ func (s *Stream) issueHeaders(now int64, r Request, end bool) Action {
 	return Pause
 }
 
-// issueComplete asks the bridge for a key of the scope that the body names.
+// issueComplete takes the body, which names the scope where the query does not.
 func (s *Stream) issueComplete(now int64, paused Action) Action {
 	scope, found, err := canon.Lookup(s.body, "/scope")
 	s.dropBody()
-	if err != nil || !found {
+	return s.issueFor(now, paused, scope, found && err == nil)
+}
+
+// issueFor asks for a key of a scope; ok: it is named as it should be.
+func (s *Stream) issueFor(now int64, paused Action, scope string, ok bool) Action {
+	if !ok {
 		s.reply(problemScopeUnknown, extra{})
 		return discardOf(paused)
 	}

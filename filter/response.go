@@ -359,8 +359,8 @@ func (s *Stream) settled(now int64, t *task, r *wire.Result) {
 	s.emit(ResumeResponse, "", "")
 }
 
-// cutWhileStreaming takes the end of a stream whose response passed and whose
-// end was not seen: it has been executed, and its body is lost.
+// cutWhileStreaming takes the end of a stream whose response passed, or was about
+// to, and whose end was not seen: it has been executed, and its body is lost.
 func (s *Stream) cutWhileStreaming(now int64) {
 	if s.response.keep {
 		s.dropCapture()

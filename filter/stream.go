@@ -535,7 +535,7 @@ func (s *Stream) Done(now int64, trail func() Trail) {
 		case stateCapturing:
 			// The answer was cut: whether it was executed to the end is not known.
 			w.settle(now, s, s.operation(wire.Unknown), false)
-		case stateStreaming:
+		case stateStreaming, stateSettling:
 			s.cutWhileStreaming(now)
 		}
 	}

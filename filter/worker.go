@@ -53,14 +53,15 @@ type Worker struct {
 	// ambiguousObserved is ambiguous where all of those rules observe.
 	ambiguousObserved *Rule
 	// judging has rules that observe judge requests as if they enforced.
-	judging bool
-	owner   [wire.OwnerBytes]byte
-	counter uint64
-	b       batcher
-	done    cache
-	speech  speech
-	tallies []*Rule // those with repeats to be told of
-	local   *local  // nil: no rule needs it, or the host has none
+	judging   bool
+	discovery discovery
+	owner     [wire.OwnerBytes]byte
+	counter   uint64
+	b         batcher
+	done      cache
+	speech    speech
+	tallies   []*Rule // those with repeats to be told of
+	local     *local  // nil: no rule needs it, or the host has none
 
 	waiting      []*task // settling operations between two tries
 	pending      int     // settling operations that are not acknowledged
@@ -89,6 +90,9 @@ func NewWorker(cfg *rules.Config, seed [16]byte) *Worker {
 		named: make(map[string]*rules.Rule, len(cfg.Rules)), misrouted: &Rule{Rule: &rules.Rule{}}, ambiguous: &Rule{Rule: rules.Ambiguous},
 		ambiguousObserved: &Rule{Rule: rules.AmbiguousObserved}}
 	copy(w.owner[:], seed[:])
+	if cfg.Discovery != "" {
+		w.discovery = newDiscovery(cfg)
+	}
 	for _, r := range cfg.Rules {
 		w.rules[r] = compile(r)
 		w.named[r.Name] = r
@@ -138,10 +142,10 @@ func (w *Worker) Config() *rules.Config { return w.cfg }
 // Match is [Worker.Select] for a request of which method and path are known.
 func (w *Worker) Match(method, path string) *Rule { return w.enforced(w.cfg.Match(method, path)) }
 
-// MatchIssue reports whether a request asks for a key, or about one: the filter
-// answers it itself.
+// MatchIssue reports whether a request asks for a key, about one, or about the
+// rules: the filter answers it itself.
 func (w *Worker) MatchIssue(method, path string) bool {
-	return w.cfg.IsIssue(method, path) || w.cfg.IsLookup(method, path)
+	return w.cfg.IsIssue(method, path) || w.cfg.IsLookup(method, path) || w.cfg.IsDiscovery(method, path)
 }
 
 // nextOwner returns an owner that no claim has had.
