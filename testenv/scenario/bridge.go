@@ -235,11 +235,18 @@ func (b *bridge) work(body []byte, h Lines, batch *wire.Batch, told bool) bridge
 
 // mayRun is the oracle: whatever else a story says, a request that reaches
 // upstream carries the fence of a grant whose record is not finished, or says
-// that it is unprotected, or has no key.
+// that it is unprotected, or has no key. One that a rule only observes, which the
+// story says by x-observed, must not have been touched.
 func (b *bridge) mayRun(r Request) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	fence := r.Headers.Get(filter.HeaderFence)
+	if r.Headers.Get("x-observed") != "" {
+		if r.Headers.Get(filter.HeaderGateway) != "" || r.Headers.Get("x-envoy-upstream-rq-timeout-ms") != "" {
+			return fmt.Errorf("%s was to be observed, and was changed", r.Client)
+		}
+		return nil
+	}
 	if fence == "" {
 		if r.Headers.Get(filter.HeaderStatus) == string(filter.CodeUnprotected) || r.Headers.Get("idempotency-key") == "" {
 			return nil

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/oncewall/oncewall/filter"
@@ -53,9 +54,11 @@ func (w *coreWorld) fault(format string, args ...any) {
 	w.faults = append(w.faults, fmt.Errorf(format, args...))
 }
 
-// perform carries out what the core asked for.
+// perform carries out what the core asked for. A reply is an event for the core
+// at once, which asks for more within it; so the list is a copy.
 func (w *coreWorld) perform() {
 	for effects := w.w.Effects(); effects != nil; effects = w.w.Effects() {
+		effects = slices.Clone(effects)
 		for i := range effects {
 			w.do(&effects[i])
 		}

@@ -10,8 +10,9 @@ import (
 
 // chunk is a part of a body that waits.
 type chunk struct {
-	b   []byte
-	end bool
+	b        []byte
+	end      bool
+	trailers bool // the end is one of trailers
 }
 
 // coreStream is a stream as Envoy's filter manager and router keep it, for the
@@ -70,7 +71,7 @@ func (s *coreStream) input(b []byte, end bool) {
 		s.chunk(chunk{b: b})
 		b = nil
 	}
-	s.chunk(chunk{b, end})
+	s.chunk(chunk{b: b, end: end})
 }
 
 func (s *coreStream) chunk(c chunk) {
@@ -240,6 +241,10 @@ func (s *coreStream) resumeResponse() {
 	late := s.respIn
 	s.respIn = nil
 	for _, c := range late {
+		if c.trailers {
+			s.trailers(nil)
+			continue
+		}
 		s.respBody(c)
 	}
 }
@@ -302,7 +307,7 @@ func (s *coreStream) Trail() filter.Trail {
 
 func (s *coreStream) request() Request                { return s.req }
 func (s *coreStream) after(d time.Duration, f func()) { s.w.after(d, f) }
-func (s *coreStream) data(b []byte, end bool)         { s.respBody(chunk{b, end}) }
+func (s *coreStream) data(b []byte, end bool)         { s.respBody(chunk{b: b, end: end}) }
 
 func (s *coreStream) head(status int, h Lines, end bool) {
 	s.via = true
@@ -310,7 +315,11 @@ func (s *coreStream) head(status int, h Lines, end bool) {
 }
 
 func (s *coreStream) trailers(Lines) {
-	if s.over {
+	switch {
+	case s.over:
+		return
+	case s.respHeld && !s.w.flag:
+		s.respIn = append(s.respIn, chunk{end: true, trailers: true})
 		return
 	}
 	if s.core != nil {

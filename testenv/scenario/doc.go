@@ -35,11 +35,17 @@
 //
 //	story: TITLE                what it shows
 //	rules: NAME                 testdata/rules/NAME.json
-//	mode: on | off | both       allow_on_headers_stop_iteration; on if not said
+//	mode: on | off | both       allow_on_headers_stop_iteration. If not said, both,
+//	                            and off neither in a real Envoy nor with a golden
+//	                            trace
 //	runs: core harness envoy    the runners that it is for; all if not said
 //	each X: V | W | ...         told once for each value, which replaces {X}
 //	envoy: V | W | ...          the values for which a real Envoy and a golden
 //	                            trace are worth it; all if not said
+//
+// With the mode off the configuration is the same without request bodies: its
+// rules do not compare them, and those with keys in them are left out. A step that
+// is for one mode alone begins with "on only: " or "off only: ".
 //
 // # Clients
 //
@@ -84,8 +90,8 @@
 //	bridge is quiet             every last word on a claim is acknowledged
 //
 // A fault meets batches with one of the operations (issue, claim, executed,
-// complete, release, unknown, renew, wait), all if none is named; the newest line that
-// fits counts. Unless it says otherwise the bridge does its work and only the
+// complete, release, unknown, renew, wait, get), all if none is named; the newest line
+// that fits counts. Unless it says otherwise the bridge does its work and only the
 // answer suffers, which is the worse case:
 //
 //	loses       the batch is lost            swallows    the answer is lost
@@ -103,6 +109,8 @@
 //
 //	wait D                      time passes: virtual, or in Envoy real
 //	stats: name=N ...           the filter's counters, without "idempotency."
+//
+// A request with the header x-observed is one that its rule only observes.
 //
 // Whatever a story says, each telling also fails when a request reaches upstream
 // without the fence of a live grant (or the mark that says unprotected), when it

@@ -13,12 +13,14 @@ type Story struct {
 	Name, Title string
 	// Rules names the plugin configuration.
 	Rules string
-	// Modes are the settings of allow_on_headers_stop_iteration that it runs in.
+	// Modes are the settings of allow_on_headers_stop_iteration that it runs in,
+	// Said that it names them itself.
 	Modes []bool
+	Said  bool
 	// Runs are the runners that it is for.
 	Runs []string
-	// Variants are the story's steps, once for each value of an "each" line, or
-	// once.
+	// Variants are the story's steps, once for each mode and each value of an "each"
+	// line, or once for each mode.
 	Variants []Variant
 }
 
@@ -33,8 +35,11 @@ const (
 type Variant struct {
 	// Name is the value of the story's "each", "" where it has none.
 	Name string
-	// Short keeps it out of the real Envoy: the story's line "envoy" does not name
-	// it.
+	// Flag is its mode.
+	Flag bool
+	// Short keeps it out of the real Envoy, and without a golden trace: the story's
+	// line "envoy" does not name it, or its mode is off and its line "mode" does not
+	// say so.
 	Short bool
 	Steps []Step
 }
@@ -42,10 +47,11 @@ type Variant struct {
 // In reports whether a story is for a runner.
 func (s *Story) In(runner string) bool { return slices.Contains(s.Runs, runner) }
 
-// Told gives the variants that a runner tells: real time is too dear for all.
-func (s *Story) Told(runner string) (vs []*Variant) {
+// Told gives the variants of a mode that a runner tells: real time is too dear
+// for all.
+func (s *Story) Told(runner string, flag bool) (vs []*Variant) {
 	for i := range s.Variants {
-		if v := &s.Variants[i]; runner != Envoy || !v.Short {
+		if v := &s.Variants[i]; v.Flag == flag && (runner != Envoy || !v.Short) {
 			vs = append(vs, v)
 		}
 	}
@@ -63,7 +69,7 @@ type Step struct {
 // Parse reads a story. name is its file's name without the ending. Every fault
 // is told with its line.
 func Parse(name, text string) (*Story, error) {
-	p := &parser{story: &Story{Name: name, Modes: []bool{true}, Runs: []string{Core, Harness, Envoy}}}
+	p := &parser{story: &Story{Name: name, Modes: []bool{true, false}, Runs: []string{Core, Harness, Envoy}}}
 	for i, line := range strings.Split(text, "\n") {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {
@@ -76,8 +82,10 @@ func Parse(name, text string) (*Story, error) {
 	if p.each != nil {
 		values = p.each
 	}
-	for _, v := range values {
-		p.variant(v)
+	for _, flag := range p.story.Modes {
+		for _, v := range values {
+			p.variant(v, flag)
+		}
 	}
 	if len(p.faults) > 0 {
 		return nil, fmt.Errorf("%s", strings.Join(p.faults, "\n"))
@@ -132,7 +140,7 @@ func (p *parser) head() {
 			if !ok {
 				p.fault(l.line, "mode %q must be on, off or both", rest)
 			}
-			s.Modes = modes
+			s.Modes, s.Said = modes, true
 		case "runs":
 			s.Runs = strings.Fields(rest)
 			for _, r := range s.Runs {
@@ -160,14 +168,19 @@ func (p *parser) head() {
 	}
 }
 
-// variant reads the steps with one value of the each line.
-func (p *parser) variant(value string) {
-	v := Variant{Name: value, Short: p.envoy != nil && !slices.Contains(p.envoy, value)}
+// variant reads the steps of one mode with one value of the each line.
+func (p *parser) variant(value string, flag bool) {
+	v := Variant{Name: value, Flag: flag, Short: !flag && !p.story.Said || p.envoy != nil && !slices.Contains(p.envoy, value)}
 	p.clients = map[string]bool{}
 	for _, l := range p.lines {
 		text := l.text
 		if p.each != nil {
 			text = strings.ReplaceAll(text, "{"+p.eachName+"}", value)
+		}
+		if only, step, ok := strings.Cut(text, " only: "); ok && (only == "on" || only == "off") {
+			if text = step; flag != (only == "on") {
+				continue
+			}
 		}
 		do, err := p.step(text)
 		if err != nil {

@@ -30,11 +30,31 @@ a sees: 201 created body={"a":1} !x-b x-c=* within=3ms
 	if s.Title != "Title: with a colon" || len(s.Modes) != 2 || !s.In(Core) || s.In(Envoy) {
 		t.Errorf("%+v", s)
 	}
-	if len(s.Variants) != 2 || s.Variants[1].Name != "delays 3ms" || len(s.Told(Envoy)) != 1 || len(s.Told(Core)) != 2 {
+	if len(s.Variants) != 4 || s.Variants[1].Name != "delays 3ms" || len(s.Told(Envoy, true)) != 1 || len(s.Told(Core, true)) != 2 {
 		t.Errorf("variants: %+v", s.Variants)
 	}
 	if step := s.Variants[1].Steps[0]; step.Line != 10 || step.Text != "bridge claim,release: delays 3ms once" {
 		t.Errorf("step: %+v", step)
+	}
+}
+
+// Without a word on its mode a story is told in both, the second one where that is
+// cheap; a step may be for one of them.
+func TestModes(t *testing.T) {
+	s, err := Parse("x", head+"on only: a: POST /x\noff only: a: POST /y\na sees: 200\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Variants) != 2 || s.Variants[0].Short || !s.Variants[1].Short || len(s.Told(Envoy, false)) != 0 || len(s.Told(Core, false)) != 1 {
+		t.Errorf("%+v", s.Variants)
+	}
+	for i, want := range []string{"a: POST /x", "a: POST /y"} {
+		if v := s.Variants[i]; len(v.Steps) != 2 || v.Steps[0].Text != want {
+			t.Errorf("%+v", v)
+		}
+	}
+	if s, err = Parse("x", "mode: off\n"+head+"a: GET /\n"); err != nil || len(s.Variants) != 1 || s.Variants[0].Short || s.Variants[0].Flag {
+		t.Errorf("%+v, %v", s, err)
 	}
 }
 

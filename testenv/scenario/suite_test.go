@@ -98,7 +98,7 @@ func each(t *testing.T, runner string, f func(t *testing.T, s *Story, flag bool,
 		}
 		t.Run(s.Name, func(t *testing.T) {
 			for _, flag := range s.Modes {
-				for _, v := range s.Told(runner) {
+				for _, v := range s.Told(runner, flag) {
 					name := modeName(flag)
 					if v.Name != "" {
 						name += "/" + fileName(v)
@@ -167,7 +167,7 @@ func TestGoldenFiles(t *testing.T) {
 	known := map[string]bool{}
 	for _, s := range stories(t) {
 		for _, flag := range s.Modes {
-			for _, v := range s.Told(Harness) {
+			for _, v := range s.Told(Harness, flag) {
 				file := goldenFile(s, flag, v)
 				if known[file] {
 					t.Errorf("%s: two variants have this name", file)

@@ -1,5 +1,6 @@
 story: An answer that turns out too large in its middle goes on as a stream
 rules: main
+mode: on
 
 upstream: holds
 a: POST /orders key=k1 body={"a":1}

@@ -1,5 +1,6 @@
 story: An answer in parts is held until it is recorded, and kept whole
 rules: main
+mode: on
 
 upstream: holds
 a: POST /orders key=k1 body={"a":1}

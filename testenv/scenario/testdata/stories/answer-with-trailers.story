@@ -1,5 +1,6 @@
 story: An answer with trailers is not kept
 rules: main
+mode: both
 
 upstream: 200 body=ok trailer.x-sum=1
 a: POST /orders key=k1 body={"a":1} h2

@@ -1,5 +1,6 @@
 story: A completion whose first try fails is repeated before the answer goes out
 rules: main
+mode: on
 each fault: loses | swallows | garbage | half | cut | too-large | unstamped | busy | resets
 envoy: swallows | half
 

@@ -1,5 +1,6 @@
 story: An answer whose record is not acknowledged goes out marked, and is recorded later
 rules: main
+mode: on
 each fault: loses | swallows | delays 350ms | crawls 350ms | garbage | half | cut | empty | miscounts | too-large | unstamped | fails | busy | resets
 envoy: swallows | half | too-large
 

@@ -1,5 +1,6 @@
 story: Where the rule says so, a concurrent request waits for the result
 rules: main
+mode: both
 
 upstream: holds
 a: POST /payments key=k1 body={"a":1}

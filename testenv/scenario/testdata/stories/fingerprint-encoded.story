@@ -1,5 +1,6 @@
 story: A compressed body is compared as what it holds
 rules: fingerprints
+mode: on
 
 upstream: 201 body=done
 a: POST /json key=k1 body="{\"amount\": 5, \"to\": \"a\"}"

@@ -1,5 +1,6 @@
 story: Forms are compared field by field
 rules: fingerprints
+mode: on
 
 upstream: 201 body=done
 a: POST /form key=k1 content-type=application/x-www-form-urlencoded body="to=a+b&amount=5&tag=x&tag=y&client_time=1"

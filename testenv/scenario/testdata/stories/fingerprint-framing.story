@@ -1,5 +1,6 @@
 story: How a body is framed, cut and carried is no part of what it asks for
 rules: fingerprints
+mode: on
 
 upstream: 201 body=done
 a: POST /json key=k1 body={"amount":5,"to":"a"}

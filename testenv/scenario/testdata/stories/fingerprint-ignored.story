@@ -1,5 +1,6 @@
 story: Members that a rule ignores may differ; nothing else may
 rules: fingerprints
+mode: on
 
 upstream: 201 body=done
 a: POST /json key=k1 body={"client_time":1,"amount":5} x-currency=EUR

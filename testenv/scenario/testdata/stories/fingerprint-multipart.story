@@ -1,5 +1,6 @@
 story: Multipart bodies are compared part by part, whatever their boundary
 rules: fingerprints
+mode: on
 
 upstream: 201 body=done
 a: POST /multipart key=k1 content-type="multipart/form-data; boundary=one" body="--one\x0d\x0aContent-Disposition: form-data; name=\"to\"\x0d\x0a\x0d\x0aa\x0d\x0a--one\x0d\x0aContent-Disposition: form-data; name=\"amount\"\x0d\x0a\x0d\x0a5\x0d\x0a--one\x0d\x0aContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\x0d\x0aContent-Type: text/plain\x0d\x0a\x0d\x0ahello\x0d\x0a--one--\x0d\x0a"

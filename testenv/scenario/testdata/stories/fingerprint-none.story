@@ -1,5 +1,6 @@
 story: A body that is not compared passes, however large it is
 rules: fingerprints
+mode: on
 
 upstream: 201 body=done
 a: POST /none key=k1 size=70000

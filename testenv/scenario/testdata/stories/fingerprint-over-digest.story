@@ -1,5 +1,6 @@
 story: Above max_body a Content-Digest stands for the body, which streams through
 rules: fingerprints
+mode: on
 
 upstream: 201 body=done
 a: POST /digest key=k1 size=5000 content-digest="sha-256=:ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs=:"

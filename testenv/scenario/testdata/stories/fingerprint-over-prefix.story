@@ -1,5 +1,6 @@
 story: Above max_body the first bytes and the length stand for the body, and the rest streams through
 rules: fingerprints
+mode: on
 
 upstream: 201 body=done
 a: POST /prefix key=k1 size=70000

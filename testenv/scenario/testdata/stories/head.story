@@ -1,5 +1,6 @@
 story: An answer without a body needs no body to end
 rules: main
+mode: both
 
 upstream: 204 x-a=1
 a: POST /orders key=k1

@@ -4,7 +4,8 @@ each fault: loses | garbage | half
 envoy: garbage
 
 bridge issue: {fault}
-i: POST /idempotency-keys body={"scope":"checkout"}
+on only: i: POST /idempotency-keys body={"scope":"checkout"}
+off only: i: POST /idempotency-keys path=/idempotency-keys?scope=checkout
 i sees: 503 unavailable retry-after=1 within=700ms
 bridge: answers
 j: as i

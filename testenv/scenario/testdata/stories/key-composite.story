@@ -1,5 +1,6 @@
 story: Two members of the body make one key
 rules: main
+mode: on
 
 upstream: 200 body=ok
 a: POST /callbacks user= body={"type":"paid","id":"a:b"}

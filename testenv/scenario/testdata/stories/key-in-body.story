@@ -1,5 +1,6 @@
 story: The key may be in the body
 rules: main
+mode: on
 each body: {"transfer_id":"t1"} | {"transfer_id":17,"amount":3} | {"transfer_id":"a/b"}
 
 upstream: 201 body=sent

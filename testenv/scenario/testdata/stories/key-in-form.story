@@ -1,5 +1,6 @@
 story: The key may be in a form
 rules: forms
+mode: on
 
 a: POST /hooks content-type=application/x-www-form-urlencoded body="id=k%201&amount=3"
 a sees: 200 created

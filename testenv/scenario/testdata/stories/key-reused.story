@@ -7,7 +7,8 @@ a sees: 201 created
 b: as a body={"b":[1,2],"a":1}
 b sees: 201 replayed
 c: as a body={"b":[2,1],"a":1}
-c sees: 422 key-reused has="parts\":[\"body\"]" has="retryable\":false" !retry-after
+on only: c sees: 422 key-reused has="parts\":[\"body\"]" has="retryable\":false" !retry-after
+off only: c sees: 201 replayed
 d: PUT /orders key=k1 body={"a":1,"b":[1,2]}
 d sees: 422 key-reused has="parts\":[\"method\"]"
 e: as a path=/orders/2

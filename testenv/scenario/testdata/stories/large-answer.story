@@ -1,5 +1,6 @@
 story: An answer too large to be kept passes whole, and is never run again
 rules: main
+mode: both
 each answer: 200 size=1025 | 201 size=300000 | 200 size=5 content-type=text/event-stream
 
 upstream: {answer}

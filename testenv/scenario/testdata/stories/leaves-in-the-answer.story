@@ -1,5 +1,6 @@
 story: A client that leaves in the middle of a large answer has had it executed
 rules: main
+mode: both
 
 upstream: holds
 a: POST /orders key=k1 body={"a":1}

@@ -1,5 +1,6 @@
 story: A client that leaves while upstream works leaves the outcome unknown
 rules: main
+mode: both
 
 upstream: holds
 a: POST /uploads key=k1 open

@@ -1,5 +1,6 @@
 story: A client that leaves while its answer is recorded finds it later
 rules: main
+mode: on
 
 bridge complete: holds
 upstream: 201 body=done

@@ -1,5 +1,6 @@
 story: A client that leaves in its own body has asked for nothing
 rules: main
+mode: on
 
 a: POST /orders key=k1 open
 a sends: body={"a":

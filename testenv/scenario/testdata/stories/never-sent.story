@@ -1,5 +1,6 @@
 story: A request that never reached upstream frees its key
 rules: main
+mode: both
 
 upstream: refuses
 a: POST /orders key=k1 body={"a":1}

@@ -12,4 +12,4 @@ bridge is quiet
 b: as a
 b sees: 201 replayed body=done
 backend ran: 1
-stats: operations=3
+on only: stats: operations=3

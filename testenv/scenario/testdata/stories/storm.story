@@ -1,9 +1,12 @@
 story: A storm of repeats costs no callout
 rules: main
+mode: both
 
 upstream: 201 body=done
 a: POST /orders key=k1 body={"a":1}
 a sees: 201 created
+bridge is quiet
+wait 50ms
 b: as a
 c: as a
 d: as a
@@ -20,4 +23,5 @@ g sees: 201 replayed body=done
 h sees: 201 replayed body=done
 
 backend ran: 1
-stats: callouts=2 replayed=7 replayed_locally=7
+on only: stats: callouts=2 replayed=7 replayed_locally=7
+off only: stats: callouts=3 replayed=7 replayed_locally=7

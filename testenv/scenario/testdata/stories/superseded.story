@@ -1,5 +1,6 @@
 story: An owner whose record was lost is superseded, and its late result changes nothing
 rules: main
+mode: on
 runs: core harness
 
 bridge complete: loses

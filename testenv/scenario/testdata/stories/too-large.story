@@ -1,5 +1,6 @@
 story: A request too large to be compared is refused, and its key is not consumed
 rules: main
+mode: on
 
 a: POST /orders key=k1 size=65537
 a sees: 413 too-large

@@ -1,5 +1,6 @@
 story: An answer that is cut is no answer
 rules: main
+mode: on
 
 upstream: half 201 body=receipt
 a: POST /uploads key=k1 body=x

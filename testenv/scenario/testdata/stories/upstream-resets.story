@@ -1,5 +1,6 @@
 story: An upstream that breaks off leaves the outcome unknown
 rules: main
+mode: both
 each protocol: open | h2 open
 
 upstream: resets

@@ -1,5 +1,6 @@
 story: An upstream that takes too long leaves the outcome unknown
 rules: main
+mode: both
 
 upstream: holds
 a: POST /orders key=k1 body={"a":1}

@@ -1,5 +1,6 @@
 story: A first request that was released leaves its key to one of those that wait
 rules: main
+mode: both
 
 upstream: holds
 a: POST /payments key=k1 body={"a":1}

@@ -1,5 +1,6 @@
 story: The backend's word decides over the status: final
 rules: main
+mode: both
 
 upstream: 503 body=sold-out idempotency-outcome=final
 a: POST /orders key=k1 body={"a":1}

@@ -1,5 +1,6 @@
 story: The backend's word decides over the status: not to be kept
 rules: main
+mode: both
 
 upstream: 201 body=secret idempotency-outcome=no-store
 a: POST /orders key=k1 body={"a":1}

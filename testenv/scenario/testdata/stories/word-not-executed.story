@@ -1,5 +1,6 @@
 story: The backend's word decides over the status: not executed
 rules: main
+mode: both
 
 upstream: 409 body=stale idempotency-outcome=not-executed
 a: POST /orders key=k1 body={"a":1}
