@@ -33,7 +33,7 @@ func TestSampledTrace(t *testing.T) {
 			t.Errorf("%s: %q counts as sampled", what, s)
 		}
 	}
-	if n := testing.AllocsPerRun(100, func() { SampledTrace(good) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { _ = SampledTrace(good) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
