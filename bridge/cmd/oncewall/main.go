@@ -24,7 +24,7 @@ const usage = `oncewall makes a request take effect once, at the gateway.
   oncewall check PLUGIN.json [BRIDGE.yaml]    report every fault of a configuration
   oncewall explain PLUGIN.json -X POST URL    say how a request is judged
   oncewall size --rps N --ttl D --body SIZE   say what Redis needs
-  oncewall keys get|list|resolve [FLAGS]      look at records and decide about stuck ones
+  oncewall keys get|list|resolve|erase        look at records, decide about stuck ones, forget
   oncewall report [--since 24h] [--json]      table repeats by rule and class
   oncewall version
   oncewall help
