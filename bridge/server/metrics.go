@@ -96,6 +96,11 @@ func newMetrics(reg *prometheus.Registry, st store.Store, version string, quotas
 		latency := newStoreLatency()
 		reg.MustRegister(latency.vec)
 		o.Observe(latency.observe)
+		if o, ok := st.(breakerObserver); ok {
+			breakers := newStoreBreakers(latency)
+			reg.MustRegister(breakers.open, breakers.refused)
+			o.ObserveBreakers(breakers.opened, breakers.add)
+		}
 	}
 	if c, ok := st.(commandCounter); ok {
 		reg.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{

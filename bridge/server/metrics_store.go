@@ -18,6 +18,43 @@ type latencyObserver interface {
 	Observe(func(node, how string, took time.Duration))
 }
 
+// breakerObserver is what a store may offer beside its interface: when it begins
+// and ends to refuse a node's operations because the node does not answer.
+type breakerObserver interface {
+	ObserveBreakers(opened func(node, how string, open bool), refused func(node, how string, operations int))
+}
+
+// storeBreakers tells which nodes a store has given up for now.
+type storeBreakers struct {
+	nodes   *storeLatency // whose labels are used
+	open    *prometheus.GaugeVec
+	refused *prometheus.CounterVec
+}
+
+func newStoreBreakers(nodes *storeLatency) *storeBreakers {
+	return &storeBreakers{
+		nodes: nodes,
+		open: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "oncewall_bridge_store_breaker_open", Help: "1 while operations for a node of the store are refused, because it does not answer.",
+		}, []string{"node", "way"}),
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "oncewall_bridge_store_refused_total", Help: "Operations answered unavailable at once, because their node does not answer.",
+		}, []string{"node", "way"}),
+	}
+}
+
+func (b *storeBreakers) opened(node, how string, open bool) {
+	value := 0.0
+	if open {
+		value = 1
+	}
+	b.open.WithLabelValues(b.nodes.label(node), how).Set(value)
+}
+
+func (b *storeBreakers) add(node, how string, operations int) {
+	b.refused.WithLabelValues(b.nodes.label(node), how).Add(float64(operations))
+}
+
 // storeLatency is the histogram of a store's answers by node and way.
 type storeLatency struct {
 	vec   *prometheus.HistogramVec

@@ -223,6 +223,9 @@ func (a *acker) try(ctx context.Context, address string, owed []debt) (again []d
 	results := n.DoMulti(ctx, commands...)
 	stop()
 	a.s.observe(address, acknowledged, began)
+	if address == a.b.node {
+		a.s.note(&a.b, began, answered(results))
+	}
 	last := len(results) - 1
 	held, err := results[last].AsInt64()
 	if err == nil {

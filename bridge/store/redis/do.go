@@ -21,7 +21,9 @@ type group struct {
 
 // A batch is one pipeline: requests, and the operations that they stand for.
 type batch struct {
-	node     string // address
+	node     string   // address
+	breaker  *breaker // nil: of no node
+	way      string   // as Observe tells it
 	idx      []int
 	requests []request
 }
@@ -63,16 +65,24 @@ func (s *Store) Do(ctx context.Context, ops []store.Operation) []store.Reply {
 		g := &groups[i]
 		g.waves = e.waves(ops, g.idx)
 		left += len(g.idx)
-		waiting := g.node.load.of(g.replicas)
-		if waiting.Add(1) > maxWaiting {
-			waiting.Add(-1)
+		w, name := g.node.load.of(g.replicas)
+		if !w.breaker.allows() {
+			s.tellRefused(g.node.address, name, len(g.idx))
+			parts <- fail(g.idx, errAway)
+			continue
+		}
+		if w.waiting.Add(1) > maxWaiting {
+			w.waiting.Add(-1)
 			parts <- fail(g.idx, errBusy)
 			continue
 		}
 		go func() {
-			defer waiting.Add(-1)
+			defer w.waiting.Add(-1)
 			for _, b := range g.waves {
 				b.node = g.node.address
+				if g.node.bucket >= 0 {
+					b.breaker, b.way = &w.breaker, name
+				}
 				s.pipeline(ctx, client, b, g.replicas, parts)
 			}
 		}()
@@ -225,6 +235,7 @@ func (s *Store) send(ctx context.Context, c rueidis.Client, b batch, at []int, w
 	began := time.Now()
 	results := c.DoMulti(ctx, commands...)
 	s.observe(b.node, shared, began)
+	s.note(&b, began, answered(results))
 	for j, res := range results {
 		i := sent[j]
 		if !whole && noScript(res) {
@@ -244,6 +255,17 @@ func (s *Store) send(ctx context.Context, c rueidis.Client, b batch, at []int, w
 		}
 	}
 	return r
+}
+
+// answered reports whether a node has answered any of a pipeline's commands, be it
+// with an error.
+func answered(results []rueidis.RedisResult) bool {
+	for i := range results {
+		if results[i].NonRedisError() == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // sendAlone sends each request on a connection of its own, and returns those

@@ -27,21 +27,27 @@ type node struct {
 	load    *load
 }
 
-// load counts a node's pipelines that have not answered; it outlives a layout.
-// Those that wait for replicas count apart, so that a lame replica never takes
-// the node from anyone else.
+// A way is one of the ways to a node.
+type way struct {
+	waiting atomic.Int32 // pipelines that have not been answered
+	breaker breaker
+}
+
+// load is what is on its way to a node; it outlives a layout. Pipelines that wait
+// for replicas count apart, so that a lame replica never takes the node from anyone
+// else.
 type load struct {
-	plain, acked atomic.Int32
+	plain, acked way
 	freight      *freight
 }
 
 func newLoad() *load { return &load{freight: newFreight()} }
 
-func (l *load) of(replicas int64) *atomic.Int32 {
+func (l *load) of(replicas int64) (w *way, name string) {
 	if replicas > 0 {
-		return &l.acked
+		return &l.acked, acknowledged
 	}
-	return &l.plain
+	return &l.plain, shared
 }
 
 // layout is a guess at which master holds which bucket. It only decides which
@@ -64,7 +70,8 @@ func oneNode() *layout {
 	return l
 }
 
-// learn asks the cluster for its slots. Nodes that old knew keep their load.
+// learn asks the cluster for its slots. Nodes that old knew keep their load, unless
+// they have another address now.
 func learn(ctx context.Context, c rueidis.Client, old *layout) (*layout, error) {
 	ranges, err := c.Do(ctx, c.B().ClusterSlots().Build()).ToArray()
 	if err != nil {
@@ -73,7 +80,7 @@ func learn(ctx context.Context, c rueidis.Client, old *layout) (*layout, error) 
 	var owner [16384]*node
 	loads := map[string]*load{}
 	for _, n := range old.nodes {
-		loads[n.id] = n.load
+		loads[n.id+" "+n.address] = n.load
 	}
 	seen := map[string]*node{}
 	for _, r := range ranges {
@@ -93,7 +100,7 @@ func learn(ctx context.Context, c rueidis.Client, old *layout) (*layout, error) 
 			host, _ := master[0].ToString()
 			port, _ := master[1].AsInt64()
 			address := net.JoinHostPort(host, strconv.FormatInt(port, 10))
-			n = &node{id: id, address: address, bucket: -1, load: loads[id]}
+			n = &node{id: id, address: address, bucket: -1, load: loads[id+" "+address]}
 			if n.load == nil {
 				n.load = newLoad()
 			}

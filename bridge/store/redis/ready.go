@@ -81,6 +81,9 @@ func (s *Store) Nodes(ctx context.Context) ([]store.Node, error) {
 			// DEL of a key that is not there is a write like any other, but one that
 			// passes when memory is full.
 			if err := c.Do(ctx, c.B().Del().Key(tags[n.bucket]+"ready").Build()).Error(); err != nil {
+				if n.load.refuses() {
+					err = fmt.Errorf("%w; its keys are answered unavailable at once", err)
+				}
 				p.fault(master, false, fmt.Errorf("not writable: %w", err))
 			}
 		})

@@ -30,6 +30,7 @@ type Store struct {
 	// commands counts what was handed to the client; see Commands.
 	commands atomic.Uint64
 	seen     atomic.Pointer[observer] // see Observe
+	breakers atomic.Pointer[breakerObserver]
 
 	client atomic.Pointer[connected]
 	fault  atomic.Pointer[error] // why there is no client yet
@@ -41,6 +42,8 @@ type Store struct {
 	// listener is the client of subscriptions where it is another.
 	listener rueidis.Client
 
+	alive  context.Context // until Close
+	kill   context.CancelFunc
 	end    context.CancelFunc
 	ended  sync.WaitGroup
 	onStop func()
@@ -74,6 +77,7 @@ func newStore(c *Config) *Store {
 		marker: millis(c.marker()),
 		stale:  make(chan struct{}, 1),
 	}
+	s.alive, s.kill = context.WithCancel(context.Background())
 	s.layout.Store(oneNode())
 	s.board = newBoard(s.listen)
 	return s
@@ -256,6 +260,7 @@ func (s *Store) Replicated() bool { return !s.embedded }
 
 // Close ends the connections. Operations under way answer ErrUnavailable.
 func (s *Store) Close() {
+	s.kill()
 	s.board.close()
 	s.end()
 	s.ended.Wait()
