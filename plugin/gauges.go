@@ -34,8 +34,8 @@ var gaugeNames = [gauges]string{
 	"idempotency.memory_bytes",
 }
 
-// gaugeEvery is how often gauges are told while streams are open; they are told
-// once more when the last has ended.
+// gaugeEvery is how often gauges are told while there is anything to tell of; they
+// are told once more when the last of it has ended.
 const gaugeEvery = 500 * time.Millisecond
 
 // board tells the gauges, as differences to what it told last.
@@ -54,17 +54,33 @@ func newBoard() *board {
 	return b
 }
 
-// tell tells the gauges if it is time.
+// tell tells the gauges if it is time, or if there is nothing left to tell of.
 func (p *plugin) tell() {
 	b, now := p.board, time.Now()
-	if streams := int64(len(open)); now.Sub(b.at) < gaugeEvery && (streams > 0 || b.told[gaugeStreams] == 0) {
+	v := p.held()
+	if now.Sub(b.at) < gaugeEvery && (v != [gauges]int64{} || b.resting()) {
 		return
 	}
 	b.at = now
-	var v [gauges]int64
-	for _, s := range open {
-		if s.p == p {
-			v[gaugeStreams]++
+	for _, w := range p.workers {
+		v[gaugeCache] += int64(w.Held().Memory)
+	}
+	if p == eldest() {
+		metrics.Read(b.read)
+		v[gaugeHeap] = int64(b.read[0].Value.Uint64())
+		v[gaugeMemory] = int64(b.read[1].Value.Uint64())
+	}
+	b.set(v)
+}
+
+// held is what the gauges that end at 0 will say.
+func (p *plugin) held() (v [gauges]int64) {
+	if v[gaugeStreams] = int64(len(open)); len(plugins) > 1 {
+		v[gaugeStreams] = 0
+		for _, s := range open {
+			if s.p == p {
+				v[gaugeStreams]++
+			}
 		}
 	}
 	for _, w := range p.workers {
@@ -73,14 +89,18 @@ func (p *plugin) tell() {
 		v[gaugeWaiting] += int64(h.Waiting)
 		v[gaugeCallouts] += int64(h.Callouts)
 		v[gaugeBodies] += int64(h.Bodies)
-		v[gaugeCache] += int64(h.Memory)
 	}
-	if p == eldest() {
-		metrics.Read(b.read)
-		v[gaugeHeap] = int64(b.read[0].Value.Uint64())
-		v[gaugeMemory] = int64(b.read[1].Value.Uint64())
+	return v
+}
+
+// resting reports whether the gauges that end at 0 were told so.
+func (b *board) resting() bool {
+	for _, n := range b.told[:gaugeCache] {
+		if n != 0 {
+			return false
+		}
 	}
-	b.set(v)
+	return true
 }
 
 func (b *board) set(v [gauges]int64) {

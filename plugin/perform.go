@@ -119,6 +119,7 @@ func (p *plugin) call(c *filter.CallEffect) {
 		}
 		p.perform()
 		p.retire()
+		p.tell()
 	})
 	if st != 0 {
 		w.CallFailed(p.now(), id)

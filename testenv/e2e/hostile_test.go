@@ -33,6 +33,21 @@ const hostileRules = `{
   {"name": "cookie", "match": {"path": {"prefix": "/cookie"}}, "key": {"from": [{"cookie": "id"}]}, "fingerprint": {"body": "none"}}
  ]}`
 
+// manyHeaders lets more header lines through to the filter than Envoy does by
+// default.
+const manyHeaders = `
+static_resources:
+  listeners:
+  - name: gateway
+    filter_chains:
+    - name: gateway
+      filters:
+      - name: envoy.filters.network.http_connection_manager
+        typed_config:
+          max_request_headers_kb: 96
+          common_http_protocol_options: {max_headers_count: 5000}
+`
+
 // attack is one request that is made to hurt.
 type attack struct {
 	name string
@@ -55,12 +70,12 @@ func attacks() []attack {
 		return story.Post(path, "").Body(body).Without("content-type").With("content-type", "application/x-www-form-urlencoded")
 	}
 	parts := func(path, body string) story.Request {
-		return story.Post(path, "multipart").Body(body).Without("content-type").With("content-type", `multipart/form-data; boundary=b`)
+		return story.Post(path, keyOf(path)).Body(body).Without("content-type").With("content-type", `multipart/form-data; boundary=b`)
 	}
 	part := func(head, content string) string { return "--b\r\n" + head + "\r\n\r\n" + content + "\r\n" }
-	json := func(name, body string) attack { return attack{name, story.Post("/json", name).Body(body), ""} }
+	json := func(name, body string) attack { return attack{name, story.Post("/json", keyOf(name)).Body(body), ""} }
 	zip := func(name, body string) attack {
-		return attack{name, story.Post("/json", name).Body(body).With("content-encoding", "gzip"), ""}
+		return attack{name, story.Post("/json", keyOf(name)).Body(body).With("content-encoding", "gzip"), ""}
 	}
 	all := []attack{
 		json("200,000 brackets", strings.Repeat("[", 200_000)),
@@ -100,11 +115,12 @@ func attacks() []attack {
 		{"query, percent signs", story.Post("/query?id="+strings.Repeat("%25", 15_000), ""), "400"},
 		{"path, percent signs", story.Post("/json/"+strings.Repeat("%2e", 15_000), "path1"), ""},
 		{"path, slashes", story.Post("/json"+strings.Repeat("/a/..", 8000)+"/b", "path2"), ""},
-		{"cookie, thousands of parts", story.Post("/cookie/1", "").With("cookie", strings.Repeat("a=b; ", 8000)+"id=c1"), ""},
-		{"cookie, thousands of keys", story.Post("/cookie/2", "").With("cookie", strings.Repeat("id=b; ", 8000)), "400"},
+		{"cookie, thousands of parts", story.Post("/cookie/1", "").With("cookie", strings.Repeat("a=b; ", 8000)+"id=c1"), "200 201 431"},
+		{"cookie, thousands of keys", story.Post("/cookie/2", "").With("cookie", strings.Repeat("id=b; ", 8000)), "400 431"},
 		{"cookie, quotes", story.Post("/cookie/3", "").With("cookie", `id="`+strings.Repeat(`\"`, 20_000)), "400"},
 		{"50 KB key", story.Post("/json", strings.Repeat("k", 50_000)), "400"},
-		{"60 KB key", story.Post("/json", strings.Repeat("k", 60<<10)), "400 431"},
+		{"60 KB key", story.Post("/json", strings.Repeat("k", 60<<10)), "400"},
+		{"100 KB key", story.Post("/json", strings.Repeat("k", 100<<10)), "431"},
 		{"50 KB key of quotes", story.Post("/json", strings.Repeat(`"`, 50_000)), "400"},
 		{"50 KB key of parameters", story.Post("/json", `"k"`+strings.Repeat(";a=1", 12_000)), ""},
 		{"50 KB of preferences", story.Post("/json", "prefer").With("prefer", strings.Repeat("wait=9,", 7000)), ""},
@@ -120,7 +136,12 @@ func attacks() []attack {
 		lines = lines.With(fmt.Sprint("x-", i), "v")
 		keys = keys.With("idempotency-key", fmt.Sprint("k", i))
 	}
-	return append(all, attack{"1,000 header lines", lines, "200 201 400 431"}, attack{"1,000 keys", keys, "400 431"})
+	more := story.Post("/json", "more-lines")
+	for i := range 3000 {
+		more = more.With(fmt.Sprint("x-", i), "v")
+	}
+	return append(all, attack{"1,000 header lines", lines, ""}, attack{"1,000 keys", keys, "400"},
+		attack{"3,000 header lines", more, ""})
 }
 
 // names are n fields of different names, in descending order.
@@ -138,7 +159,9 @@ func names(n int) string {
 func TestHostile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "rules.json")
 	write(t, file, hostileRules)
-	s := start(t, stack.Options{Rules: file})
+	patch := filepath.Join(t.TempDir(), "patch.yaml")
+	write(t, patch, manyHeaders)
+	s := start(t, stack.Options{Rules: file, EnvoyPatch: patch})
 	c := door(t, s)
 	before := 0
 	for i, a := range attacks() {
