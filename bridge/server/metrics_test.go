@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/oncewall/oncewall/bridge/store"
 	"github.com/oncewall/oncewall/filter/wire"
 )
@@ -30,6 +32,22 @@ func TestStoreLatency(t *testing.T) {
 	l.known.Range(func(any, any) bool { known++; return true })
 	if known != maxNodes {
 		t.Errorf("%d series are remembered, want %d", known, maxNodes)
+	}
+}
+
+// TestStoreBreakers: nodes that the store has given up are seen, within the same
+// bound.
+func TestStoreBreakers(t *testing.T) {
+	b := newStoreBreakers(newStoreLatency())
+	for i := range 2 * maxNodes {
+		node := fmt.Sprintf("10.0.0.%d:6379", i)
+		b.opened(node, "shared", true)
+		b.add(node, "shared", 3)
+	}
+	series := make(chan prometheus.Metric, 3*maxNodes)
+	b.open.Collect(series)
+	if n := len(series); n != maxNodes+1 {
+		t.Errorf("%d series, want %d", n, maxNodes+1)
 	}
 }
 

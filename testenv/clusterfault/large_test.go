@@ -28,8 +28,8 @@ func window() (d time.Duration, largeResults int) {
 // What large results cost small claims: the 99th percentile of claims while 50
 // results of 1 MiB are written and replayed beside them, over that without, in
 // windows that take turns. In a third kind of window the same bytes go to the same
-// nodes by plain SET and GET and past the bridge: no store that keeps them in Redis
-// can cost less. A measurement, printed and not asserted: one machine carries
+// nodes by plain SET and GET and past the bridge, which the bridge's pieces must
+// better. The rest is a measurement, printed and not asserted: one machine carries
 // servers and callers.
 func TestSmallClaimsBesideLargeResults(t *testing.T) {
 	rounds := 1
@@ -43,13 +43,18 @@ func TestSmallClaimsBesideLargeResults(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := r.bridge.another()
-	server.SpareCollector() // as the program does
+	server.SpareCollector()   // as the program does
+	var large []time.Duration // from completion to its result, fetched
 	kinds := []struct {
 		name string
 		work func(i int) error
 	}{
 		{"alone", nil},
-		{"beside results through the bridge", func(i int) error { return b.largeResult(newKey(i*20), body) }},
+		{"beside results through the bridge", func(i int) error {
+			took, err := b.largeResult(newKey(i*20), body)
+			large = append(large, took...)
+			return err
+		}},
 		{"beside plain SET and GET of them", func(i int) error { return r.plainResult(i*20, string(body)) }},
 	}
 	took := make([][]time.Duration, len(kinds))
@@ -73,6 +78,10 @@ func TestSmallClaimsBesideLargeResults(t *testing.T) {
 		t.Logf("batches of 8 claims %s: p50 %v, p99 %v, %.2f times; rounds: %.2f to %.2f times, median %.2f", kinds[k].name,
 			percentile(took[k], 50), percentile(took[k], 99), float64(percentile(took[k], 99))/float64(percentile(took[0], 99)),
 			ratios[k][0], ratios[k][rounds-1], ratios[k][rounds/2])
+	}
+	t.Logf("a result of 1 MiB, one way: p50 %v, p99 %v", percentile(large, 50), percentile(large, 99))
+	if beside, plain := percentile(took[1], 99), percentile(took[2], 99); *long && beside > plain {
+		t.Errorf("claims beside results through the bridge: p99 %v, and %v beside plain SET and GET of them, want less", beside, plain)
 	}
 }
 
@@ -139,8 +148,8 @@ func (r *rig) plainResult(bucket int, value string) error {
 }
 
 // largeResult is the life of a key whose result is large: claimed, completed and
-// fetched.
-func (b *bridge) largeResult(key string, body []byte) error {
+// fetched. It returns how long either way of the result took.
+func (b *bridge) largeResult(key string, body []byte) (took []time.Duration, err error) {
 	policy, owner := policyOf(0), newOwner()
 	for _, step := range []struct {
 		op   wire.Operation
@@ -151,15 +160,19 @@ func (b *bridge) largeResult(key string, body []byte) error {
 		{wire.Operation{Kind: wire.Claim, Key: key, Owner: newOwner(), Fetch: true}, wire.Replayed},
 	} {
 		step.op.BudgetMS = 5000
+		began := time.Now()
 		results, err := b.send(policy, step.op)
 		if err != nil {
-			return err
+			return nil, err
+		}
+		if step.want != wire.Created {
+			took = append(took, time.Since(began))
 		}
 		if got := results[0]; got.Code != step.want || step.want == wire.Replayed && len(got.Result) != len(body) {
-			return fmt.Errorf("operation %d of a result of %d bytes: code %d, %d bytes", step.op.Kind, len(body), got.Code, len(got.Result))
+			return nil, fmt.Errorf("operation %d of a result of %d bytes: code %d, %d bytes", step.op.Kind, len(body), got.Code, len(got.Result))
 		}
 	}
-	return nil
+	return took, nil
 }
 
 func percentile(took []time.Duration, of int) time.Duration {
