@@ -3,6 +3,7 @@ package reconcile
 import (
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,9 +16,10 @@ import (
 // well again afterwards. The bridge is ready all the while.
 func TestHealth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		broken := true
+		var broken atomic.Bool
+		broken.Store(true)
 		g := newRig(t, func(int, *http.Request) (int, string, error) {
-			if broken {
+			if broken.Load() {
 				return 0, "", errBroken
 			}
 			return 200, promise, nil
@@ -38,7 +40,7 @@ func TestHealth(t *testing.T) {
 		name := g.add(2, nil)
 		after(5 * time.Second)
 		want(health.Degraded, "a probe fails")
-		broken = false
+		broken.Store(false)
 		after(time.Minute)
 		want(health.OK, "")
 		if g.record(name).State != store.Released {

@@ -147,9 +147,7 @@ func (r *report) flush(ctx context.Context) error {
 func (r *report) load() bool {
 	r.mu.Lock()
 	counts := r.counts
-	if len(counts) > 0 {
-		r.counts = map[count]int64{}
-	}
+	r.counts = map[count]int64{}
 	r.mu.Unlock()
 	byHour := map[int64][]store.Tally{}
 	for c, n := range counts {
