@@ -24,7 +24,7 @@ TOOL := $(GO) tool -modfile=build/tools/go.mod
 WASM_ENV := GOOS=wasip1 GOARCH=wasm
 
 .PHONY: help build wasm binaries demo up down test test-unit test-race test-wasm test-plugin test-e2e \
-	test-old conformance check generate fuzz faults bench model envoy envoy-old redis cc store clean FORCE
+	test-old conformance check generate fuzz faults bench soak model envoy envoy-old redis cc store clean FORCE
 
 help: ## this list, and the variables that the stack reads
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -116,8 +116,8 @@ down: $(OUT)/stack ## ends the stack, and whatever else listens on its ports
 	@$(OUT)/stack down
 
 # Packages that start whole stacks run after all others, one at a time.
-E2E := $(addsuffix /...,$(addprefix ./,$(wildcard testenv/e2e testenv/story testenv/bench testenv/scenario testenv/conformance testenv/clusterfault testenv/mixed)))
-UNIT = $(shell $(GO) list ./... | grep -v -E '/oncewall/(bridge|testenv/(e2e|clusterfault|mixed|story|bench|scenario|stack|conformance))(/|$$)')
+E2E := $(addsuffix /...,$(addprefix ./,$(wildcard testenv/e2e testenv/story testenv/bench testenv/soak testenv/scenario testenv/conformance testenv/clusterfault testenv/mixed)))
+UNIT = $(shell $(GO) list ./... | grep -v -E '/oncewall/(bridge|testenv/(e2e|clusterfault|mixed|story|bench|soak|scenario|stack|conformance))(/|$$)')
 
 test: build envoy redis cc test-unit test-race test-wasm test-plugin test-e2e ## every test
 	@echo "every test passed"
@@ -155,6 +155,11 @@ faults: redis cc ## every fault of a Redis Cluster, several times under longer l
 
 bench: build envoy redis $(OUT)/bench ## cost of a request beside bare proxying
 	@$(OUT)/bench
+
+# About half an hour on an idle machine; make test has the short form.
+REQUESTS ?= 1000000
+soak: build envoy ## REQUESTS (1000000) of every kind: memory of the VM, open streams
+	$(GO) test -count=1 -timeout 3h -v ./testenv/soak -args -requests $(REQUESTS)
 
 # Minutes and up to 600 MB; make test has the short form.
 SCHEDULES ?= 10000
