@@ -122,6 +122,9 @@ func (s *Stream) replay(now int64, e *entry) *LocalReply {
 	if bodyless(int(r.Status)) {
 		body = nil
 	}
+	if own.length == "" && len(body) == 0 && s.method != "HEAD" && r.Status != 204 && r.Status != 304 {
+		own.length = "0"
+	}
 	own.lines, own.body = h, len(body) > 0
 	s.own = own
 	return &LocalReply{Status: uint32(r.Status), Details: "oncewall_replayed", Headers: h, Body: body, GRPC: -1}
