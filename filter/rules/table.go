@@ -188,7 +188,7 @@ var rule = &field{kind: kindObject, members: append([]*field{
 			},
 		},
 		{
-			name: "max_body", kind: kindSize, min: 1, max: 64 * mib, def: "the smaller of `1MiB` and `envoy.buffer_limit`",
+			name: "max_body", kind: kindSize, min: 1, max: 16 * mib, def: "the smaller of `1MiB` and `envoy.buffer_limit`",
 			meaning: "Largest request body that is read, at most `envoy.buffer_limit`. What happens to a larger one `over` says; with body `none` it passes.",
 		},
 		{
@@ -324,7 +324,7 @@ func shared() []*field {
 		}},
 		{name: "record", kind: kindObject, def: "the whole answer up to 256KiB, before the reply", meaning: "What is kept of an answer.", members: []*field{
 			{
-				name: "max_body", kind: kindSize, min: 0, max: 64 * mib, def: "the smaller of `256KiB` and `envoy.buffer_limit`",
+				name: "max_body", kind: kindSize, min: 0, max: 16 * mib, def: "the smaller of `256KiB` and `envoy.buffer_limit`",
 				meaning: "Largest response body that is kept, at most `envoy.buffer_limit`.",
 				loss:    "A larger answer passes and is not kept: its retries get `response-not-kept`.",
 			},
