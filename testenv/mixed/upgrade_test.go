@@ -37,7 +37,7 @@ func TestUpgrade(t *testing.T) {
 			case "201 created", "201 replayed":
 				return string(a.Body), true
 			case "503 unavailable", "409 in-flight", "409 outcome-unknown":
-				time.Sleep(50 * time.Millisecond)
+				<-time.After(50 * time.Millisecond)
 			default:
 				t.Errorf("%s: %s", key, a)
 				return "", false
@@ -56,7 +56,7 @@ func TestUpgrade(t *testing.T) {
 					results[key] = body
 					mu.Unlock()
 				}
-				time.Sleep(10 * time.Millisecond)
+				<-time.After(10 * time.Millisecond)
 			}
 		})
 	}
