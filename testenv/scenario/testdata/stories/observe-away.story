@@ -10,5 +10,6 @@ a: POST /orders key=k1 x-observed=yes body={"a":1}
 a sees: 201 - body=done within=100ms
 wait 1300ms
 bridge: answers
+wait 50ms
 bridge is quiet
 backend ran: 1

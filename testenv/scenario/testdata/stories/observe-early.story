@@ -9,6 +9,7 @@ a sees: 201 - body=done
 bridge has: 1
 bridge: answers
 bridge lets go
+wait 50ms
 bridge is quiet
 wait 50ms
 b: POST /orders key=k1 body={"a":1}

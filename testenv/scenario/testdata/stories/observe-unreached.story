@@ -5,6 +5,7 @@ mode: both
 upstream: resets
 a: POST /orders key=k1 x-observed=yes body={"a":1}
 a sees: 503 -
+wait 50ms
 bridge is quiet
 b: POST /orders key=k1 body={"a":1}
 b sees: 409 outcome-unknown
@@ -12,6 +13,7 @@ backend ran: 1
 upstream: refuses
 c: POST /orders key=k2 x-observed=yes body={"a":1}
 c sees: 503 -
+wait 50ms
 bridge is quiet
 upstream: holds
 d: POST /orders key=k2 body={"a":1}
@@ -22,6 +24,7 @@ e: POST /orders key=k3 x-observed=yes body={"a":1}
 backend ran: 3
 wait 50ms
 e leaves
+wait 50ms
 bridge is quiet
 f: POST /orders key=k3 body={"a":1}
 f sees: 409 outcome-unknown
@@ -33,6 +36,7 @@ upstream sends g: body=half
 wait 50ms
 upstream resets g
 g is cut
+wait 50ms
 bridge is quiet
 h: POST /orders key=k4 body={"a":1}
 h sees: 409 response-not-kept has="original_status\":200"

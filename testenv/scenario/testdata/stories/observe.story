@@ -6,6 +6,7 @@ upstream: 201 body=done idempotency-status=released idempotency-outcome=final
 a: POST /orders key=k1 x-observed=yes body={"a":1} idempotency-fence=9 x-envoy-retry-on=5xx
 a sees: 201 released body=done idempotency-outcome=final !idempotent-replayed
 backend saw a: idempotency-fence=9 !idempotency-gateway !idempotency-attempt body={"a":1}
+wait 50ms
 bridge is quiet
 wait 50ms
 # A repeat runs again, and is told apart in numbers only.
@@ -28,6 +29,7 @@ e: POST /orders key=k2 body={"a":1}
 e sees: 409 in-flight
 upstream answers d: 201 body=late
 d sees: 201 - body=late
+wait 50ms
 bridge is quiet
 wait 50ms
 f: as e
