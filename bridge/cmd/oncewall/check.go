@@ -24,7 +24,7 @@ func check(args, environ []string, stdout, stderr io.Writer) int {
 	if !failed {
 		faults = disagreeEnvoy(plugin)
 		printFaults(stderr, args[0], faults)
-		for _, r := range disagreeCallers(plugin) {
+		for _, r := range append(disagreeCallers(plugin), disagreeRoutes(plugin)...) {
 			fmt.Fprintf(stdout, "%s: remark: %s\n", args[0], r)
 		}
 		if failed = len(faults) > 0; !failed {

@@ -21,6 +21,7 @@ type pluginFile struct {
 	fromEnvoy      bool
 	stopsIteration bool
 	around         surroundings
+	routes         routing
 }
 
 // readPlugin reads a plugin configuration: JSON, or the one in an Envoy YAML
@@ -55,7 +56,7 @@ func (f *pluginFile) inEnvoy(b []byte) (text []byte, err error) {
 		line, _, _ := strings.Cut(err.Error(), "\n")
 		return nil, fmt.Errorf("envoy: not YAML: %s", line)
 	}
-	f.around = surroundingsOf(document)
+	f.around, f.routes = surroundingsOf(document), routingOf(document)
 	var found []map[string]any
 	walkMaps(document, func(m map[string]any) {
 		if _, ok := m["vm_config"]; ok && m["configuration"] != nil {

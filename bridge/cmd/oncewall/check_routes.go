@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/oncewall/oncewall/filter/rules"
+)
+
+// routing is what an Envoy file says of routes that can run a request more than
+// once, or change what a client is answered.
+type routing struct {
+	mirrors bool
+	hedges  bool
+	retries []string // conditions of retry policies other than those that prove that nothing ran
+	rewords bool     // local replies get another body
+}
+
+// unrun are the retry conditions that are safe for one claim: upstream has not
+// seen the request.
+var unrun = map[string]bool{"connect-failure": true, "refused-stream": true}
+
+func routingOf(document any) (r routing) {
+	seen := map[string]bool{}
+	walkMaps(document, func(m map[string]any) {
+		if list, ok := m["request_mirror_policies"].([]any); ok && len(list) > 0 {
+			r.mirrors = true
+		}
+		if p, ok := m["hedge_policy"].(map[string]any); ok {
+			on, _ := p["hedge_on_per_try_timeout"].(bool)
+			r.hedges = r.hedges || on
+		}
+		if p, ok := m["retry_policy"].(map[string]any); ok {
+			conditions, _ := p["retry_on"].(string)
+			for _, c := range strings.Split(conditions, ",") {
+				if c = strings.TrimSpace(c); c != "" && !unrun[c] && !seen[c] {
+					seen[c] = true
+					r.retries = append(r.retries, c)
+				}
+			}
+		}
+		if p, ok := m["local_reply_config"].(map[string]any); ok {
+			r.rewords = r.rewords || p["body_format"] != nil || p["mappers"] != nil
+		}
+	})
+	return r
+}
+
+// disagreeRoutes names what the file's routes do that a rule cannot undo.
+func disagreeRoutes(f *pluginFile) (remarks []string) {
+	if !f.fromEnvoy {
+		return nil
+	}
+	for _, r := range f.cfg.Rules {
+		if r.Mode == rules.Off || r.EnvoyRetries != rules.RetriesRoute {
+			continue
+		}
+		if len(f.routes.retries) > 0 {
+			remarks = append(remarks, fmt.Sprintf("rule %q: envoy_retries \"route\", and a retry_policy in this file retries on %s: one claim can run more than once",
+				r.Name, strings.Join(f.routes.retries, ", ")))
+		}
+		if f.routes.hedges {
+			remarks = append(remarks, fmt.Sprintf("rule %q: envoy_retries \"route\", and a hedge_policy in this file hedges: one claim can run more than once", r.Name))
+		}
+	}
+	if f.routes.mirrors {
+		remarks = append(remarks, "request_mirror_policies: a mirrored request runs once more, at the mirror, under the same Idempotency-Fence")
+	}
+	if f.routes.rewords {
+		remarks = append(remarks, "local_reply_config: mappers and body_format rewrite replays and refusals as well, which are local replies")
+	}
+	return remarks
+}
