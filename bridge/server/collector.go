@@ -6,9 +6,15 @@ package server
 const SpareBytes = 64 << 20
 
 // spare is never written, so that it is address space and no memory.
+//
+//lint:ignore U1000 it is held, not read
 var spare []byte
 
 // SpareCollector makes rounds of the collector rare: the process may use up to
 // 2 * SpareBytes more than what it keeps. It is for programs, once at their start;
-// GOGC and GOMEMLIMIT keep their meaning.
-func SpareCollector() { spare = make([]byte, SpareBytes) }
+// GOGC and GOMEMLIMIT keep their meaning. Once more, it changes nothing.
+func SpareCollector() {
+	if spare == nil {
+		spare = make([]byte, SpareBytes)
+	}
+}
