@@ -6,8 +6,6 @@ package server
 const SpareBytes = 64 << 20
 
 // spare is never written, so that it is address space and no memory.
-//
-//lint:ignore U1000 it is held, not read
 var spare []byte
 
 // SpareCollector makes rounds of the collector rare: the process may use up to
