@@ -82,6 +82,9 @@ func (s *Stream) Abort(now int64) {
 	s.leaveGroup()
 	s.dropCapture()
 	s.dropBody()
+	if s.observed != nil {
+		s.observed.phase = observeOver // no word may follow without its capture
+	}
 	if was == stateClaiming && s.rule != nil {
 		s.giveBack(now)
 	}

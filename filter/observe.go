@@ -407,6 +407,10 @@ func (s *Stream) observes() bool {
 		(o.word == 0 || o.word == wire.Executed && s.response.keep)
 }
 
+// Observed reports whether the stream is only observed: whatever happens here, it
+// is to be let alone.
+func (s *Stream) Observed() bool { return s.observed != nil }
+
 // unread is what becomes of a chunk for which there is no room.
 func (s *Stream) unread() Action {
 	if s.observed != nil {

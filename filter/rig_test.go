@@ -29,6 +29,7 @@ type rig struct {
 	// decisions in their order, those of streams that are gone too
 	decisions []Decision
 	records   map[string]*record
+	left      map[string]bool // owners that have released, by record: they are granted nothing more
 	fence     uint64
 }
 
@@ -109,7 +110,7 @@ func newRig(t failer, flag bool) *rig { return rigWith(t, parseConfig(t, flag)) 
 
 func rigWith(t failer, cfg *rules.Config) *rig {
 	return &rig{t: t, w: NewWorker(cfg, [16]byte{1}), streams: map[*Stream]*seen{},
-		counts: map[Metric]int{}, records: map[string]*record{}, fence: 1000, now: int64(time.Hour)}
+		counts: map[Metric]int{}, records: map[string]*record{}, left: map[string]bool{}, fence: 1000, now: int64(time.Hour)}
 }
 
 // headers is a request's or a response's headers.
@@ -335,6 +336,8 @@ func (g *rig) step(b *wire.Batch, op *wire.Operation) wire.Result {
 			return wire.Result{Code: wire.KeyReused, Differs: wire.Differs(r.fp, op.Fingerprint)}
 		}
 		switch {
+		case g.left[id+owner] && (r == nil || r.owner != owner || r.state == "R"):
+			return wire.Result{Code: wire.Stale}
 		case r == nil, r.state == "R" && r.owner != owner:
 			g.fence++
 			g.records[id] = &record{state: "P", owner: owner, fence: g.fence, fp: bytes.Clone(op.Fingerprint)}
@@ -368,6 +371,7 @@ func (g *rig) step(b *wire.Batch, op *wire.Operation) wire.Result {
 		}
 		return wire.Result{Code: wire.ResponseNotKept, Status: r.status}
 	case wire.Release:
+		g.left[id+owner] = true
 		if r == nil || r.state == "P" && r.owner == owner {
 			g.records[id] = &record{state: "R", owner: owner}
 		}

@@ -102,7 +102,7 @@ func (p *plugin) current() *filter.Stream {
 }
 
 // refuse answers a stream whose state is not to be trusted, and takes it from
-// the core: its claim's lease ends by itself.
+// the core: its claim's lease ends by itself. One that is only observed goes on.
 func (s *stream) refuse() {
 	delete(open, s.id)
 	core := s.core
@@ -111,6 +111,9 @@ func (s *stream) refuse() {
 		defer func() { recover() }()
 		core.Abort(s.p.now())
 	}()
+	if core != nil && core.Observed() {
+		return // it was never held, and goes on
+	}
 	if wasip1.SetEffectiveContext(s.id) {
 		wasip1.LocalReply(filter.PanicReply.Status, filter.PanicReply.Details, filter.PanicReply.Headers, filter.PanicReply.Body, filter.PanicReply.GRPC)
 	}
