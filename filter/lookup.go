@@ -46,7 +46,9 @@ func (s *Stream) lookupHeaders(now int64, r Request) Action {
 	return Pause
 }
 
-// lookupRule finds the rule whose keys are asked about.
+// lookupRule finds the rule whose keys are asked about. A scope that one of its
+// rules keeps from being looked up is as unknown as one that nobody has: the path
+// lies outside of what protects a rule's own, and a constant names everybody.
 func (s *Stream) lookupRule(query string) (*Rule, *problem) {
 	scope, named, err := canon.LookupForm([]byte(query), "scope")
 	if err != nil {
@@ -56,7 +58,7 @@ func (s *Stream) lookupRule(query string) (*Rule, *problem) {
 	for _, cr := range s.w.cfg.Rules {
 		rule := s.w.rules[cr]
 		switch {
-		case rule == nil || named && !rule.OwnsScope(scope):
+		case rule == nil || !rule.Lookup || named && !rule.OwnsScope(scope):
 		case found == nil:
 			found = rule
 		case found.Scope != rule.Scope:
@@ -65,6 +67,11 @@ func (s *Stream) lookupRule(query string) (*Rule, *problem) {
 	}
 	if found == nil {
 		return nil, problemLookupScope
+	}
+	for _, cr := range s.w.cfg.Rules {
+		if rule := s.w.rules[cr]; rule != nil && !rule.Lookup && rule.OwnsScope(found.Scope) {
+			return nil, problemLookupScope
+		}
 	}
 	return found, nil
 }

@@ -50,6 +50,7 @@ func (p *parser) buildRule(label string, n *node) {
 	p.cfg.Rules = append(p.cfg.Rules, r)
 	p.buildMatch(r, n.get("match"))
 	p.buildPrincipal(r, s)
+	p.buildLookup(r, n.get("lookup"))
 	p.buildKey(r, n.get("key"))
 	p.buildFingerprint(r, n.get("fingerprint"))
 	p.buildInFlight(r, s)
@@ -78,6 +79,14 @@ func (p *parser) checkPercent(r *Rule, n *node) {
 	percent, mode := n.get("enforce_percent"), n.get("mode")
 	if percent.good() && r.Mode != Observe && (mode == nil || mode.good()) {
 		p.add("enforce_percent", percent, `needs mode "observe": a rule in another mode enforces all of its requests, or none`)
+	}
+}
+
+// buildLookup says whether the rule's keys may be asked about.
+func (p *parser) buildLookup(r *Rule, n *node) {
+	r.Lookup = n.boolOr(r.Principal.Names())
+	if n.good() && n.boolOr(false) && p.cfg.Lookup == "" {
+		p.add("lookup", n, "needs a lookup or issue block at the top: no keys can be asked about")
 	}
 }
 

@@ -136,6 +136,9 @@ func (d *digest) later(r *Rule) {
 		d.text("enforce_percent")
 		d.number(int64(r.EnforcePercent))
 	}
+	if r.Lookup != r.Principal.Names() {
+		d.text("lookup")
+	}
 	part("key.alphabet", r.Key.Alphabet != "", r.Key.Alphabet)
 	if g.MinLength > 0 || g.UUID || g.Versions > 0 || g.MinEntropyBits > 0 {
 		d.text("key.grammar")

@@ -75,6 +75,17 @@ func (p *Principal) sources(f func(*Principal) bool) {
 	}
 }
 
+// Names reports whether every source names a caller: a constant and "anonymous" name
+// everybody who can reach the filter.
+func (p *Principal) Names() bool {
+	names := true
+	p.sources(func(s *Principal) bool {
+		names = s.Kind != PrincipalConst && s.Kind != PrincipalAnonymous
+		return names
+	})
+	return names
+}
+
 // usesHeader reports whether one of the sources is the header.
 func (p *Principal) usesHeader(name string) (uses bool) {
 	p.sources(func(s *Principal) bool {

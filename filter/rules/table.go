@@ -243,6 +243,11 @@ var rule = &field{kind: kindObject, members: append([]*field{
 		loss:    "The keys of an observing rule run as often as they are sent.",
 	},
 	{
+		name: "lookup", kind: kindBool, def: "`true` where every source of `principal` names a caller, `false` with a constant or `anonymous` among them",
+		meaning: "Whether the scope's keys may be asked about ([GET](api.md#through-the-gateway)); `false` in one rule is `false` for all with its scope. **The path of that question lies outside whatever keeps others from the rule's own path**: with a constant, `true` hands a result to anybody who reaches the gateway and knows, or guesses, a key.",
+		loss:    "A caller cannot ask what became of its request.",
+	},
+	{
 		name: "streaming", kind: kindBool, def: "`false`",
 		meaning: "For calls of any length, gRPC streams among them: the request's body passes as it comes, the answer too once the store knows of the execution, and the claim is renewed every third of its lease for as long as the call lasts. Needs `upstream_timeout: 0s`, `fingerprint: {body: none}`, `record: {body: none}`, a key outside the body and a `recovery.lease` of at least 10s. Envoy's `stream_idle_timeout` still ends a call in which nothing moves.",
 		loss:    "A call that the gateway's VM outlives no longer than its lease is not known to run.",

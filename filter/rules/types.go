@@ -68,8 +68,11 @@ type Rule struct {
 	PreviousScopes []string
 	Match          Match
 	Principal      Principal
-	Key            Key
-	Fingerprint    Fingerprint
+	// Lookup reports whether keys of the scope may be asked about through the gateway;
+	// default: where every source of the principal names a caller ([Principal.Names]).
+	Lookup      bool
+	Key         Key
+	Fingerprint Fingerprint
 	// InFlight says what a concurrent request gets.
 	InFlight  InFlight
 	Completed Completed

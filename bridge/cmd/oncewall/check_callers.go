@@ -68,6 +68,16 @@ func disagreeCallers(f *pluginFile) (remarks []string) {
 	return remarks
 }
 
+// lookupsForAll names the rules whose results anybody may ask for who knows a key.
+func lookupsForAll(cfg *rules.Config) (remarks []string) {
+	for _, r := range cfg.Rules {
+		if r.Mode != rules.Off && r.Lookup && cfg.Lookup != "" && !r.Principal.Names() {
+			remarks = append(remarks, fmt.Sprintf("rule %q: lookup true, and principal does not always name a caller: whoever reaches %s and knows a key gets its result", r.Name, cfg.Lookup))
+		}
+	}
+	return remarks
+}
+
 func usesClaim(s rules.KeySource) bool {
 	return slices.ContainsFunc(s.Parts(), func(p rules.KeySource) bool { return p.Claim != "" })
 }
