@@ -247,6 +247,10 @@ var releaseRows = []Row{
 		}, leaveAlone,
 	},
 	{
+		"release-again", "ISSUED, RELEASED", "release, me released it", "the same, for a marker's life from now", "ok", "",
+		onRelease, all(in(Issued, Released), (*Case).me), remark,
+	},
+	{
 		"release-nothing", "any other", "release", "–", "ok, nothing done", "",
 		onRelease, always, say(wire.OK),
 	},

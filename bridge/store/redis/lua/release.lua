@@ -26,7 +26,11 @@ if not r.st then
 end
 
 if r.st == 'P' or r.st == 'U' then touch(r) end
-if final(r) or (r.st == 'I' or r.st == 'R') and r.ow == owner then return {OK} end
+if final(r) then return {OK} end
+if (r.st == 'I' or r.st == 'R') and r.ow == owner then
+  if redis.call('PTTL', K) < marker then redis.call('PEXPIRE', K, int(marker)) end
+  return {OK}
+end
 
 if r.st ~= 'P' or r.ow ~= owner or (fence ~= 0 and fence ~= r.fe) then
   local dropped = leave(r, owner, marker)
