@@ -80,6 +80,7 @@ func TestShopConfiguration(t *testing.T) {
 		"/transfers":     {"transfers", PrincipalHeader, false, true, Reject, Replay, Hold, 30 * s, 5 * s, 24 * h, UnavailableReject, BodyJSON},
 		"/uploads":       {"uploads", PrincipalHeader, false, false, Reject, Replay, Hold, 30 * s, 5 * s, 24 * h, UnavailableForward, BodyRaw},
 		"/callbacks/psp": {"psp-callbacks", PrincipalConst, false, true, Wait, Replay, Hold, 30 * s, 5 * s, 24 * h, UnavailableReject, BodyJSON},
+		"/bookings":      {"bookings", PrincipalHeader, false, true, Wait, Replay, Probe, 4 * s, 1 * s, 24 * h, UnavailableLocal, BodyJSON},
 		"/notes":         {"notes", PrincipalHeader, false, true, Reject, Replay, Reacquire, 4 * s, 1 * s, 2 * s, UnavailableForward, BodyJSON},
 	}
 	for path, w := range want {
