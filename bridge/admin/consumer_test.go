@@ -203,22 +203,30 @@ func TestInvalidRequests(t *testing.T) {
 		body any
 		want string
 	}{
-		"no object":   {"[]", "body: must be an object"},
-		"cut":         {`{"namespace":"jobs"`, "form"},
-		"unknown":     {`{"nonsense":1}`, "a member that this request does not have"},
-		"type":        {`{"namespace":1}`, "namespace: must be a string"},
-		"no recovery": {claim(func(in *api.Claim) { in.Policy.Recovery = "" }), "policy.recovery"},
-		"no lease":    {claim(func(in *api.Claim) { in.Policy.LeaseMS = 0 }), "lease 0ms"},
-		"owner":       {claim(func(in *api.Claim) { in.Owner = in.Owner[1:] }), "owner: 23 bytes"},
-		"fingerprint": {claim(func(in *api.Claim) { in.Fingerprint = []byte("short") }), "fingerprint: 5 bytes"},
-		"no key":      {claim(func(in *api.Claim) { in.Key.Key = "" }), "key: 0 bytes"},
-		"principal":   {claim(func(in *api.Claim) { in.Principal = "" }), "principal: required"},
-		"timeout":     {claim(func(in *api.Claim) { in.TimeoutMS = 60_001 }), "timeout_ms: 60001"},
+		"no object":    {"[]", "body: must be an object"},
+		"cut":          {`{"namespace":"jobs"`, "form"},
+		"unknown":      {`{"nonsense":1}`, "a member that this request does not have"},
+		"type":         {`{"namespace":1}`, "namespace: must be a string"},
+		"another case": {`{"namespace":"jobs","Key":"k"}`, "a member that this request does not have"},
+		"nested case":  {`{"policy":{"TTL_ms":1}}`, "a member that this request does not have"},
+		"twice":        {`{"key":"a","key":"b"}`, "a member that comes twice"},
+		"twice within": {`{"policy":{"lease_ms":1,"lease_ms":2}}`, "a member that comes twice"},
+		"surrogate":    {`{"key":"k\ud800"}`, "not valid Unicode"},
+		"raw bytes":    {"{\"principal\":\"k\xff\"}", "not valid Unicode"},
+		"nested type":  {`{"policy":{"ttl_ms":"1"}}`, "policy.ttl_ms: must be a whole number"},
+		"key's type":   {`{"key":1}`, "key: must be a string"},
+		"no recovery":  {claim(func(in *api.Claim) { in.Policy.Recovery = "" }), "policy.recovery"},
+		"no lease":     {claim(func(in *api.Claim) { in.Policy.LeaseMS = 0 }), "lease 0ms"},
+		"owner":        {claim(func(in *api.Claim) { in.Owner = in.Owner[1:] }), "owner: 23 bytes"},
+		"fingerprint":  {claim(func(in *api.Claim) { in.Fingerprint = []byte("short") }), "fingerprint: 5 bytes"},
+		"no key":       {claim(func(in *api.Claim) { in.Key.Key = "" }), "key: 0 bytes"},
+		"principal":    {claim(func(in *api.Claim) { in.Principal = "" }), "principal: required"},
+		"timeout":      {claim(func(in *api.Claim) { in.TimeoutMS = 60_001 }), "timeout_ms: 60001"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cc := &client{t, c.Bridge, c.spec}
 			a := cc.want(cc.wrong(apitest.Consumer, api.PathClaim, tc.body), 400, "invalid")
-			if d, _ := a.doc["detail"].(string); !strings.Contains(d, tc.want) || strings.Contains(d, secretKey) {
+			if d, _ := a.doc["detail"].(string); !strings.Contains(d, tc.want) || strings.Contains(d, secretKey) || strings.Contains(d, "Target.") || strings.Contains(d, "Key.") {
 				t.Errorf("%q, want %q", d, tc.want)
 			}
 		})

@@ -11,9 +11,11 @@ import (
 	"net/http"
 	"net/url"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/oncewall/oncewall/bridge/strict"
 	"github.com/oncewall/oncewall/client/api"
 	"github.com/oncewall/oncewall/filter/wire"
 )
@@ -23,7 +25,7 @@ type call struct {
 	*API
 	caller Caller
 	ctx    context.Context
-	body   *json.Decoder
+	body   io.Reader // ends with an http.MaxBytesError where it is too large
 	query  url.Values
 	trace  string // the request's traceparent, where it is sampled
 }
@@ -80,8 +82,7 @@ func (a *API) routes(operator bool, table map[string]route) http.Handler {
 			a.write(w, operation, nil, problem(tooMany))
 			return
 		}
-		c := &call{API: a, caller: caller, ctx: r.Context(), query: r.URL.Query(), trace: traceOf(r), body: json.NewDecoder(http.MaxBytesReader(w, r.Body, at.limit))}
-		c.body.DisallowUnknownFields()
+		c := &call{API: a, caller: caller, ctx: r.Context(), query: r.URL.Query(), trace: traceOf(r), body: http.MaxBytesReader(w, r.Body, at.limit)}
 		document, p := at.serve(c)
 		a.write(w, operation, document, p)
 	})
@@ -98,12 +99,11 @@ func traceOf(r *http.Request) string {
 
 // read decodes the body, which is one JSON document without unknown members.
 func (c *call) read(into any) *api.Problem {
-	err := c.body.Decode(into)
+	b, err := io.ReadAll(c.body)
 	if err == nil {
-		if _, err = c.body.Token(); errors.Is(err, io.EOF) {
+		if err = strict.Decode(b, into); err == nil {
 			return nil
 		}
-		return invalid("body: more than one JSON document")
 	}
 	var large *http.MaxBytesError
 	var kind *json.UnmarshalTypeError
@@ -113,12 +113,21 @@ func (c *call) read(into any) *api.Problem {
 		p.Detail = fmt.Sprintf("The body may have %d bytes.", large.Limit)
 		return p
 	case errors.As(err, &kind):
-		return invalid(fmt.Sprintf("%s: must be %s", cmp.Or(kind.Field, "body"), kindName(kind.Type.Kind().String())))
-	case strings.HasPrefix(err.Error(), "json: unknown field "):
+		return invalid(fmt.Sprintf("%s: must be %s", cmp.Or(memberName(kind.Field), "body"), kindName(kind.Type.Kind().String())))
+	case errors.Is(err, strict.ErrMember):
 		// The name is the caller's own text, and might be anything.
 		return invalid("body: a member that this request does not have")
+	case errors.Is(err, strict.ErrText), errors.Is(err, strict.ErrDuplicate):
+		return invalid("body: " + err.Error())
 	}
 	return invalid("body: not a JSON document of this request's form")
+}
+
+// memberName is a member's path in the document. encoding/json puts the Go names of
+// structs that others embed into it, which no document has.
+func memberName(path string) string {
+	parts := slices.DeleteFunc(strings.Split(path, "."), func(s string) bool { return s != "" && s[0] >= 'A' && s[0] <= 'Z' })
+	return strings.Join(parts, ".")
 }
 
 func kindName(kind string) string {

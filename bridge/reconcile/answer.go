@@ -1,14 +1,12 @@
 package reconcile
 
 import (
-	"bytes"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
+	"github.com/oncewall/oncewall/bridge/strict"
 	"github.com/oncewall/oncewall/filter/wire"
 )
 
@@ -47,14 +45,12 @@ type answerJSON struct {
 // parseAnswer reads an answer strictly: what is not understood whole is no
 // answer. Errors say what is wrong and hold nothing of it.
 func parseAnswer(b []byte) (a answer, err error) {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
 	var in answerJSON
-	if err := d.Decode(&in); err != nil {
+	switch err := strict.Decode(b, &in); {
+	case errors.Is(err, strict.ErrMember), errors.Is(err, strict.ErrDuplicate), errors.Is(err, strict.ErrText):
+		return a, err
+	case err != nil:
 		return a, errors.New("not the JSON object that is expected")
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return a, errors.New("more than one JSON object")
 	}
 	result := in.Status != nil || in.Headers != nil || in.Body != nil || in.BodyBase64 != nil
 	switch {

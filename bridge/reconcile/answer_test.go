@@ -60,6 +60,10 @@ func TestParseAnswerRefuses(t *testing.T) {
 		`{"outcome":"final","status":200,"body":"","headers":[[":status","200"]]}`, `{"outcome":"final","status":200,"body":"","headers":{"a":"b"}}`,
 		`{"outcome":"running","status":200}`, `{"outcome":"not-executed","body":"secret"}`, `{"outcome":"final","status":200,"refused_up_to":1}`,
 		`{"outcome":"not-executed","refused_up_to":-1}`, `{"outcome":"not-executed","refused_up_to":1.5}`, `{"outcome":"not-executed","refused_up_to":1e30}`,
+		// Readers do not agree on these: a later member may contradict an earlier one.
+		`{"outcome":"final","status":200,"outcome":"not-executed","status":null}`, `{"outcome":"running","outcome":"not-executed"}`,
+		`{"outcome":"running","Outcome":"not-executed"}`, `{"OUTCOME":"not-executed"}`, `{"outcome":"not-executed","refused_up_to":1,"Refused_up_to":9}`,
+		`{"outcome":"final","\u0073tatus":201,"status":200}`, `{"outcome":"final","status":200,"body":"\ud800"}`, "{\"outcome\":\"final\",\"status\":200,\"body\":\"\xff\"}",
 	} {
 		a, err := parseAnswer([]byte(in))
 		if err == nil {
