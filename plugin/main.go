@@ -151,7 +151,7 @@ func (p *plugin) OnTick() {
 // of it is pending.
 func (p *plugin) retire() {
 	if p.done && plugins[p.id] != nil && p.pending() == 0 {
-		p.board.set([gauges]int64{})
+		p.board.set([filter.GaugeCount]int64{})
 		delete(plugins, p.id)
 		wasip1.SetEffectiveContext(p.id)
 		proxywasm.PluginDone()
@@ -163,7 +163,7 @@ func (p *plugin) retire() {
 func (p *plugin) OnPluginDone() bool {
 	if p.worker == nil || p.pending() == 0 {
 		if p.board != nil {
-			p.board.set([gauges]int64{})
+			p.board.set([filter.GaugeCount]int64{})
 		}
 		delete(plugins, p.id)
 		return true

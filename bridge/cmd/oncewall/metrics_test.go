@@ -123,7 +123,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 	}
 }
 
-// TestFilterMetricsAreDocumented does the same for the filter's counters.
+// TestFilterMetricsAreDocumented does the same for the filter's counters and gauges.
 func TestFilterMetricsAreDocumented(t *testing.T) {
 	_, section, _ := strings.Cut(operations(t), "## Metrics of the filter")
 	section, _, _ = strings.Cut(section, "\n## ")
@@ -136,7 +136,7 @@ func TestFilterMetricsAreDocumented(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range filter.Metrics() {
+	for _, name := range append(slices.Clone(filter.Metrics()), filter.Gauges()...) {
 		short := strings.TrimPrefix(name, "idempotency.")
 		if !documented[short] {
 			t.Errorf("%s is not documented", short)
