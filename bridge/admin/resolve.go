@@ -44,7 +44,7 @@ func (c *call) decision(in *api.Resolve) (r store.Resolution, response *wire.Res
 	switch in.Action {
 	case "complete":
 		r.Action = store.Complete
-		response, p = responseOf(in.Result)
+		response, p = replayable(in.Result)
 		if response != nil {
 			r.Status = response.Status
 		}

@@ -3,10 +3,10 @@ package reconcile
 import (
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/oncewall/oncewall/bridge/strict"
+	"github.com/oncewall/oncewall/filter"
 	"github.com/oncewall/oncewall/filter/wire"
 )
 
@@ -98,48 +98,18 @@ func (in *answerJSON) result() (a answer, err error) {
 			return answer{}, errors.New("body_base64: not base64")
 		}
 	}
-	if len(in.Headers) > wire.MaxHeaderLines {
-		return answer{}, fmt.Errorf("headers: %d lines: must be at most %d", len(in.Headers), wire.MaxHeaderLines)
-	}
 	for _, h := range in.Headers {
 		if len(h) != 2 {
 			return answer{}, errors.New("headers: a line that is no pair of name and value")
 		}
-		name, value := strings.ToLower(h[0]), strings.Trim(h[1], " \t")
-		if !validName(name) || !validValue(value) {
-			return answer{}, errors.New("headers: a line that HTTP does not allow")
+		name := strings.ToLower(h[0])
+		if !filter.NotFromOutside(name) {
+			r.Headers = append(r.Headers, wire.HeaderLine{Name: name, Value: strings.Trim(h[1], " \t")})
 		}
-		if !notRecorded(name) {
-			r.Headers = append(r.Headers, wire.HeaderLine{Name: name, Value: value})
-		}
+	}
+	if err := filter.CheckResponse(r); err != nil {
+		return answer{}, err
 	}
 	a.response = r
 	return a, nil
-}
-
-// notRecorded reports whether the filter would leave a line out of a record: it
-// belongs to one exchange, one hop, a session, or to the gateway itself.
-func notRecorded(name string) bool {
-	switch name {
-	case "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
-		"content-length", "date", "via", "alt-svc", "x-request-id", "idempotent-replayed",
-		"set-cookie", "set-cookie2", "www-authenticate", "proxy-authenticate", "authentication-info", "proxy-authentication-info":
-		return true
-	}
-	return strings.HasPrefix(name, "access-control-") || strings.HasPrefix(name, "idempotency-") || strings.HasPrefix(name, "x-envoy-")
-}
-
-func validName(s string) bool {
-	return s != "" && strings.IndexFunc(s, func(c rune) bool {
-		return !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", c))
-	}) < 0
-}
-
-func validValue(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c < ' ' && c != '\t' || c == 0x7f {
-			return false
-		}
-	}
-	return true
 }
