@@ -26,6 +26,9 @@ const (
 
 // problemReply renders a refusal in the form that the request's protocol has.
 func (s *Stream) problemReply(p *problem, x extra) *LocalReply {
+	if s.rule != nil {
+		p = s.rule.problem(p)
+	}
 	r := p.reply(x)
 	if !s.grpc {
 		return r

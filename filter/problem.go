@@ -103,6 +103,17 @@ type extra struct {
 	reason       string // key-invalid: fixed text of the rule that was broken
 }
 
+// problem is p with the status that the rule gives it.
+func (r *Rule) problem(p *problem) *problem {
+	status, ok := r.statuses[p.code]
+	if !ok {
+		return p
+	}
+	q := *p
+	q.status = status
+	return &q
+}
+
 // reply renders the problem document (RFC 9457).
 func (p *problem) reply(x extra) *LocalReply {
 	b := make([]byte, 0, 512)

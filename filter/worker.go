@@ -27,6 +27,8 @@ type Rule struct {
 	timeout string // upstream_timeout in milliseconds
 	drop    map[string]bool
 	keep    map[string]bool
+	// statuses are those of refusals that are not the default; nil: none.
+	statuses map[Code]uint32
 	// outcomes is the meaning of each status.
 	outcomes *[600]rules.Outcome
 	counts   counts // repeats that are not in a batch yet
@@ -124,6 +126,12 @@ func compile(r *rules.Rule) *Rule {
 	c.callers = callersOf(&r.Principal)
 	c.keys, c.formKeys = keySourcesOf(&r.Key)
 	c.outcomes = r.Outcomes.Table()
+	for _, o := range r.Statuses {
+		if c.statuses == nil {
+			c.statuses = map[Code]uint32{}
+		}
+		c.statuses[Code(o.Code)] = uint32(o.Status)
+	}
 	c.drop, c.keep = setOf(r.Record.DropHeaders), setOf(r.Record.KeepHeaders)
 	return c
 }

@@ -56,6 +56,7 @@ func (p *parser) buildRule(label string, n *node) {
 	p.buildInFlight(r, s)
 	p.buildAnswers(r, s)
 	p.buildOutcomes(r, s)
+	p.buildStatuses(r, s)
 	p.buildRecovery(r, s)
 	r.Durability.Replicas = int(n.get("durability").get("replicas").valueOr(0))
 	p.checkBodies(r, n)

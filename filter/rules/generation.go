@@ -71,6 +71,10 @@ func generation(r *Rule) string {
 		d.text("previous_scopes")
 		d.list(r.PreviousScopes)
 	}
+	for _, c := range r.Statuses {
+		d.text("status", c.Code)
+		d.number(int64(c.Status))
+	}
 	d.later(r)
 	sum := sha256.Sum256(d.b)
 	return hex.EncodeToString(sum[:8])

@@ -15,6 +15,7 @@ func TestGenerationCoversEveryField(t *testing.T) {
 	r.Principal.Or = []Principal{{Kind: PrincipalConst}}
 	r.Match.Methods, r.Fingerprint.Headers, r.Record.DropHeaders = []string{"PUT"}, []string{"h"}, []string{"d"}
 	r.PreviousScopes, r.Record.KeepHeaders = []string{"p"}, []string{"set-cookie"}
+	r.Statuses = []StatusOf{{"in-flight", 425}}
 	r.Outcomes = Outcomes{[]int{500}, []int{409}, []int{404}}
 	r.Record.Redact, r.Fingerprint.Ignore = []string{"/a"}, []string{"/a"}
 	seen := map[string]string{generation(&r): "the rule itself"}

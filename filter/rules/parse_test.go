@@ -221,7 +221,7 @@ func TestEveryFaultInOneMessage(t *testing.T) {
 		`config: bridge.timeout "5 seconds" must be a duration such as "250ms", "60s" or "24h", in whole milliseconds, 10ms to 10s`,
 		`config: bridge.secret is not a field; the fields here are cluster, wait_cluster, authority, timeout`,
 		`config: rule "a": unavailable "guess" must be one of reject, forward, local`,
-		`config: rule "a": ttl is not a field; the fields here are name, scope, previous_scopes, match, key, fingerprint, durability, mode, enforce_percent, lookup, streaming, principal, in_flight, completed, record, outcomes, upstream_timeout, envoy_retries, recovery, unavailable`,
+		`config: rule "a": ttl is not a field; the fields here are name, scope, previous_scopes, match, key, fingerprint, durability, mode, enforce_percent, lookup, streaming, principal, in_flight, completed, record, outcomes, statuses, upstream_timeout, envoy_retries, recovery, unavailable`,
 		`config: rules[2]: name is required`,
 		`config: rules[2]: principal must be stated by the rule or by defaults`,
 		`config: rules[2]: recovery must be stated by the rule or by defaults`,

@@ -253,7 +253,6 @@ var rule = &field{kind: kindObject, members: append([]*field{
 		loss:    "A call that the gateway's VM outlives no longer than its lease is not known to run.",
 	},
 	{name: "serialize_by", kind: kindObject, refuse: notServed},
-	{name: "statuses", kind: kindObject, refuse: notServed},
 }, shared()...)}
 
 // shared returns the fields that a rule states or takes from defaults.
@@ -363,6 +362,7 @@ func shared() []*field {
 			},
 		}},
 		outcomesField(),
+		statusesField(),
 		{
 			name: "upstream_timeout", kind: kindDuration, min: 0, max: ms(time.Hour),
 			meaning: "How long upstream may take. It replaces the route's timeout in both directions. Required of an enforcing rule. `0s`, no bound, only with `streaming: true`.",

@@ -78,6 +78,8 @@ type Rule struct {
 	Completed Completed
 	Record    Record
 	Outcomes  Outcomes
+	// Statuses are those of refusals that are not the default, by code.
+	Statuses []StatusOf
 	// UpstreamTimeout replaces the route's timeout in both directions; required, 1ms to
 	// 1h; 0 with Streaming, and only with it: there is none.
 	UpstreamTimeout time.Duration
