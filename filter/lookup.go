@@ -116,6 +116,10 @@ var lookupStates = [...]string{
 	wire.StateUnknown: "unknown", wire.StateExecuted: "executed", wire.StateCompleted: "completed",
 }
 
+// lookupExpired stands for a tombstone: a final record past its life, or one that
+// has been erased. Which, its caller is not told; an erased one has no status.
+const lookupExpired = "expired"
+
 // lookedUp is the answer to a lookup; docs/api.md describes it.
 type lookedUp struct {
 	State       string        `json:"state"`
@@ -152,7 +156,11 @@ func (s *Stream) lookupAnswered(r *wire.Result) {
 		s.refused(r)
 		return
 	}
-	out := lookedUp{State: lookupStates[r.State], Scope: s.lookup.Scope, Status: r.Status, AgeMS: r.AgeMS,
+	state := lookupStates[r.State]
+	if (r.State == wire.StateExecuted || r.State == wire.StateCompleted) && r.RemainingMS <= 0 {
+		state = lookupExpired
+	}
+	out := lookedUp{State: state, Scope: s.lookup.Scope, Status: r.Status, AgeMS: r.AgeMS,
 		LeaseMS: r.RetryAfterMS, RemainingMS: r.RemainingMS}
 	var kept wire.Response
 	if len(r.Result) > 0 && !s.lookup.policy.RejectRepeat && wire.DecodeResponse(r.Result, &kept) == nil {

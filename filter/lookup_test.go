@@ -84,6 +84,16 @@ func TestLookupAnswers(t *testing.T) {
 	if doc := found("orders", wire.Result{Code: wire.Found, State: wire.StateProcessing, RetryAfterMS: 1500}); doc["state"] != "processing" || doc["lease_ms"] != 1500.0 {
 		t.Errorf("%v", doc)
 	}
+	// A tombstone, of a result past its life and of one that was erased.
+	if doc := found("orders", wire.Result{Code: wire.Found, State: wire.StateCompleted, Status: 201, AgeMS: 5}); doc["state"] != "expired" || doc["status"] != 201.0 {
+		t.Errorf("%v", doc)
+	}
+	if doc := found("orders", wire.Result{Code: wire.Found, State: wire.StateExecuted, AgeMS: 5}); doc["state"] != "expired" || doc["status"] != nil || doc["remaining_ms"] != nil {
+		t.Errorf("%v", doc)
+	}
+	if doc := found("orders", wire.Result{Code: wire.Found, State: wire.StateIssued}); doc["state"] != "issued" {
+		t.Errorf("%v", doc)
+	}
 	for code, want := range map[wire.Code]string{wire.NotFound: "404 key-unknown", wire.Invalid: "500 misconfigured", wire.Unavailable: "503 unavailable"} {
 		s := g.open("HEAD", "/idempotency-keys/k?scope=orders", "", true)
 		f := g.flights[len(g.flights)-1]

@@ -109,12 +109,23 @@ func outcome(r *wire.Result) (any, *api.Problem) {
 	return out, nil
 }
 
+// tombstone is the state of a final record past its life.
+func tombstone(r *store.Record) string {
+	if r.Erased {
+		return "erased"
+	}
+	return "expired"
+}
+
 // recordOf tells a record; response is its result where it was asked for.
 func recordOf(r *store.Record, response *wire.Response) api.Record {
 	out := api.Record{
 		State: stateNames[r.State], Fence: r.Fence, Attempts: r.Attempts, Status: int(r.Status),
 		AgeMS: r.Age.Milliseconds(), RemainingMS: r.Remaining.Milliseconds(),
 		Maybe: r.Maybe, Noted: r.Noted, NotedStatus: int(r.NotedStatus), Held: r.Held, ResultKept: r.Kept,
+	}
+	if (r.State == store.Executed || r.State == store.Completed) && r.Remaining <= 0 {
+		out.State, out.RemainingMS = tombstone(r), 0
 	}
 	if r.State.Unresolved() || r.State == store.Executed && !r.LeaseOver {
 		out.LeaseMS, out.LeaseOver = r.Lease.Milliseconds(), r.LeaseOver

@@ -40,6 +40,9 @@ func TestEraseByKey(t *testing.T) {
 	if after.Result != nil || after.ResultKept || after.RemainingMS > 0 || len(after.Audit) != 1 || after.Audit[0].Action != "erase" || after.Audit[0].Before != "completed" {
 		t.Errorf("%+v", after)
 	}
+	if after.State != "erased" || after.Status != 0 || after.RemainingMS != 0 {
+		t.Errorf("an erased record is told as %+v", after)
+	}
 	c.want(c.post(apitest.Consumer, api.PathComplete, api.Complete{Key: key('b'), Fence: 7, Result: api.Result{Status: 200, Body: []byte("late")}}), 409, "stale")
 	c.want(c.erase(api.Erase{Subject: subject()}), 200, "erased")
 	// For as long as the record would have lived, and no longer.

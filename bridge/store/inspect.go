@@ -46,7 +46,10 @@ type Record struct {
 	Lease     time.Duration
 	LeaseOver bool
 	// Remaining is the life left to the answer: 0 or less is a tombstone.
-	Remaining   time.Duration
+	Remaining time.Duration
+	// Erased says that the tombstone is what an erasure left: it has no status, and no
+	// owner.
+	Erased      bool
 	Maybe       bool   // an earlier fence may have run
 	Noted       bool   // an earlier owner is known to have run
 	NotedStatus uint16 // its status

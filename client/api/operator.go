@@ -79,19 +79,19 @@ type Resolved struct {
 }
 
 // Record is the state of a key. State is absent, issued, released, processing,
-// unknown, executed or completed; see docs/protocol.md.
+// unknown, executed or completed; expired, a final record past its life, or erased,
+// what an erasure leaves; see docs/protocol.md.
 type Record struct {
 	Name     string `json:"name,omitempty"` // operators only
 	State    string `json:"state"`
 	Fence    uint64 `json:"fence,omitempty"`
 	Attempts uint32 `json:"attempts,omitempty"`
-	Status   int    `json:"status,omitempty"` // executed, completed
+	Status   int    `json:"status,omitempty"` // executed, completed, expired
 	AgeMS    int64  `json:"age_ms,omitempty"` // since it was claimed
 	// LeaseMS is what is left of the lease, negative after its end.
 	LeaseMS   int64 `json:"lease_ms,omitempty"`
 	LeaseOver bool  `json:"lease_over,omitempty"` // processing, unknown
-	// RemainingMS is the life left to the result or the unused issued key; 0 or
-	// less: none.
+	// RemainingMS is the life left to the result or the unused issued key; 0: none.
 	RemainingMS int64 `json:"remaining_ms,omitempty"`
 	Maybe       bool  `json:"maybe,omitempty"`        // an earlier fence may have run
 	Noted       bool  `json:"noted,omitempty"`        // an earlier owner is known to have run

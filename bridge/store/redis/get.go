@@ -136,6 +136,9 @@ func decodeRecord(items []rueidis.RedisMessage) (store.Record, error) {
 	switch r.State {
 	case store.Executed, store.Completed:
 		r.Remaining = until(number("ex"))
+		if r.Erased = len(r.Owner) == 0; r.Erased {
+			r.Status = 0
+		}
 	case store.Issued:
 		r.Remaining = until(number("kx"))
 	}

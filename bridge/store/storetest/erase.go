@@ -17,10 +17,11 @@ var eraseRows = []row{
 		k.want(k.claim(owner()), wire.KeyExpired)
 		k.print = fingerprint('b') // and not key-reused: the fingerprint is gone too
 		k.want(k.claim(owner()), wire.KeyExpired)
-		k.want(k.complete(o, fence, 201, "secret"), wire.OK)
+		// Not ok, which would have a worker remember the result.
+		k.want(k.complete(o, fence, 201, "secret"), wire.Stale)
 		k.want(k.complete(owner(), fence+1, 201, "other"), wire.Stale)
 		k.want(k.claim(o), wire.KeyExpired)
-		if r := k.inspect(); r.Kept || len(r.Caller) > 0 {
+		if r := k.inspect(); r.Kept || len(r.Caller) > 0 || len(r.Owner) > 0 || r.Status != 0 || r.Remaining > 0 || !r.Erased {
 			k.Errorf("left: %+v", r)
 		}
 		k.erased(store.Erasure{}, store.ErasedNow)
@@ -36,8 +37,30 @@ var eraseRows = []row{
 		k.erased(store.Erasure{Force: true}, store.ErasedNow)
 		k.indexed(false)
 		k.want(k.claim(owner()), wire.KeyExpired)
-		k.want(k.complete(o, fence, 201, "late"), wire.OK)
+		k.want(k.executed(o, fence, 201), wire.Stale)
+		k.want(k.complete(o, fence, 201, "late"), wire.Stale)
+		k.want(k.unknown(o, fence), wire.Stale)
 		k.want(k.claim(owner()), wire.KeyExpired)
+		if r := k.inspect(); r.Kept || r.Status != 0 || !r.Erased {
+			k.Errorf("left: %+v", r)
+		}
+	}},
+	{"executed, its result on the way: the result is not kept", func(k *key) {
+		o, fence := k.granted()
+		k.want(k.executed(o, fence, 201), wire.OK)
+		k.erased(store.Erasure{}, store.ErasedNow)
+		k.want(k.complete(o, fence, 201, "late"), wire.Stale)
+		k.want(k.noResult(o, fence, 201), wire.Stale)
+		k.want(k.claim(owner()), wire.KeyExpired)
+	}},
+	{"a lookup finds a tombstone without a status", func(k *key) {
+		o, fence := k.granted()
+		k.erased(store.Erasure{Force: true}, store.ErasedNow)
+		r := k.want(k.do(k.operation(wire.Get, owner(), 0)), wire.Found)
+		if r.State != store.Executed || r.Status != 0 || r.Remaining != 0 {
+			k.Errorf("found %+v", r)
+		}
+		k.want(k.complete(o, fence, 201, "late"), wire.Stale)
 	}},
 	{"unresolved, forgotten by force: a late answer makes a record again", func(k *key) {
 		o, fence := k.granted()

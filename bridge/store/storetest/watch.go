@@ -117,6 +117,39 @@ var watchRows = []row{
 		k.want(k.release(second, higher), wire.OK)
 		w.ends(wire.Free) // its lease is over: a claim decides
 	}},
+	{"woken by an erasure by force", func(k *key) {
+		if _, ok := k.h.Store.(store.Eraser); ok {
+			k.granted()
+			w := k.watch()
+			k.erased(store.Erasure{Force: true}, store.ErasedNow)
+			w.ends(wire.Free) // a claim is told key-expired
+		}
+	}},
+	{"woken when it is forgotten", func(k *key) {
+		if _, ok := k.h.Store.(store.Eraser); ok {
+			k.granted()
+			w := k.watch()
+			k.erased(store.Erasure{Force: true, Forget: true}, store.ErasedNow)
+			w.ends(wire.Free)
+		}
+	}},
+	{"woken by an erasure while the result is on its way", func(k *key) {
+		if _, ok := k.h.Store.(store.Eraser); ok {
+			o, fence := k.granted()
+			k.want(k.executed(o, fence, 201), wire.OK)
+			w := k.watch()
+			k.erased(store.Erasure{}, store.ErasedNow)
+			w.ends(wire.Free)
+		}
+	}},
+	{"woken by a final word that restores the record", func(k *key) {
+		o, fence := k.granted()
+		w := k.watch()
+		w.waits()
+		k.h.Lose(k.name)
+		k.restored(k.complete(o, fence, 201, "done"), true)
+		w.ends(k.final(wire.Replayed))
+	}},
 	{"woken by nothing of another record", func(k *key) {
 		o, fence := k.granted()
 		other := *k

@@ -17,7 +17,8 @@ func (r *Record) Broken() (broken []string) {
 	}
 	must(r.Left > 0, "a record has a life")
 	must(r.Result == "" || r.ResultLeft > 0, "a result has a life")
-	must(r.Owner != "" || r.State == Issued, "a record has an owner, unless its key was never used")
+	erased := r.Final() && r.Fingerprint+r.Result+r.Caller+r.Trace+r.Identity == "" && r.LeaseEnd == 0
+	must(r.Owner != "" || r.State == Issued || erased, "a record has an owner, unless its key was never used or it was erased")
 	must(r.HasPolicy || r.State == Released, "a policy stays with the record")
 	must(r.Unresolved() || !r.Maybe && !r.Held && r.Attempts == 0 && r.NotedOwner == "",
 		"maybe, held, attempts and notes end with the claim")

@@ -65,15 +65,15 @@ end
 local function become()
   if kind == 'C' then keep() end
   unindex()
-  local fresh, flying = not r.st, r.st == 'P' or r.st == 'E'
-  local restoring = fresh or r.st == 'R' or r.st == 'I'
+  local restoring = not r.st or r.st == 'R' or r.st == 'I'
   if restoring then r.ca = now end
   r.st, r.ow, r.fe, r.sc = kind, owner, math.max(r.fe, fence), status
   r.le = (kind == 'E' and coming) and now + p.lease * 1000 or 0
   if fp ~= '' then r.fp = fp end
   if restoring then tell(r, '', ARGV[9], ARGV[10]) end
   save(r, settle(r, p))
-  if flying and r.le == 0 then wake() end
+  -- What is restored may be waited for by those who saw it before it was lost.
+  if r.le == 0 then wake() end
 end
 
 if final(r) then

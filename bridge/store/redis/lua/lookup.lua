@@ -2,6 +2,7 @@
 --
 -- ARGV 1 '1' to read the result too
 -- returns {FOUND, state, status, age (us), life left (us), lease left (us), result}
+--      (status 0: an erased record)
 --      or {NOTFOUND}: no record, or one past its life that Redis is about to drop
 --
 -- It changes nothing.
@@ -20,4 +21,5 @@ elseif r.st == 'I' then
 end
 local result = ''
 if r.st == 'C' and left > 0 and ARGV[1] == '1' then result = redis.call('GET', R) or '' end
-return {FOUND, r.st, tonumber(r.sc) or 0, age, left, lease, result}
+local status = r.ow and tonumber(r.sc) or 0
+return {FOUND, r.st, status, age, left, lease, result}
