@@ -37,7 +37,7 @@ func shortLeases(t *testing.T) string {
 		case "orders":
 			rule["upstream_timeout"] = "1s"
 			fallthrough
-		case "notes": // its own would be too short now
+		case "notes", "bookings": // their own would be too short now
 			rule["recovery"].(map[string]any)["lease"] = lapse.String()
 		}
 	}
