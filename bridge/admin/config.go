@@ -79,7 +79,7 @@ type Config struct {
 	Why          func(name store.Name, r *store.Record) string
 	Callers      []Caller
 	MaxBodyBytes int64         // largest complete and resolve; above: 413
-	MaxInFlight  int           // requests at one time; above: 503
+	MaxInFlight  int           // consumers' requests at one time; above, or above one's share: 503
 	MaxLease     time.Duration // largest extension; default server.DefaultMaxLease
 	Log          *slog.Logger  // default: discard; audited decisions go here
 	Registry     *prometheus.Registry
@@ -88,10 +88,11 @@ type Config struct {
 
 // API serves the two roles. It is safe for concurrent use.
 type API struct {
-	cfg      Config
-	callers  []caller
-	slots    chan struct{}
-	requests *prometheus.CounterVec
+	cfg     Config
+	callers []caller
+	// consuming and operating are the places of the two listeners.
+	consuming, operating *places
+	requests             *prometheus.CounterVec
 	// consumers and operators are nil where nobody has the role.
 	consumers, operators http.Handler
 }
@@ -125,11 +126,12 @@ func New(cfg Config) (*API, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	a := &API{cfg: cfg, slots: make(chan struct{}, cfg.MaxInFlight)}
+	a := &API{cfg: cfg, operating: newPlaces(operatorPlaces, operatorPlaces)}
 	a.requests = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "oncewall_bridge_api_requests_total", Help: "Requests to the JSON API by operation and status.",
 	}, []string{"operation", "status"})
 	cfg.Registry.MustRegister(a.requests)
+	consumers := make(map[string]bool)
 	for i, c := range cfg.Callers {
 		if c.ID == "" || len(c.Secret) == 0 {
 			return nil, fmt.Errorf("admin: caller %d: an id and a secret are required", i)
@@ -139,8 +141,10 @@ func New(cfg Config) (*API, error) {
 			a.operators = a.operatorRoutes()
 		} else {
 			a.consumers = a.consumerRoutes()
+			consumers[c.ID] = true
 		}
 	}
+	a.consuming = newPlaces(cfg.MaxInFlight, share(cfg.MaxInFlight, len(consumers)))
 	return a, nil
 }
 

@@ -75,13 +75,15 @@ func (a *API) routes(operator bool, table map[string]route) http.Handler {
 			a.write(w, operation, nil, problem(unsupportedType))
 			return
 		}
-		select {
-		case a.slots <- struct{}{}:
-			defer func() { <-a.slots }()
-		default:
+		places := a.consuming
+		if operator {
+			places = a.operating
+		}
+		if !places.take(caller.ID) {
 			a.write(w, operation, nil, problem(tooMany))
 			return
 		}
+		defer places.leave(caller.ID)
 		c := &call{API: a, caller: caller, ctx: r.Context(), query: r.URL.Query(), trace: traceOf(r), body: http.MaxBytesReader(w, r.Body, at.limit)}
 		document, p := at.serve(c)
 		a.write(w, operation, document, p)
