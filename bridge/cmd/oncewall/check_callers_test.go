@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -28,5 +30,27 @@ func TestCheckLookupsForAll(t *testing.T) {
 		if len(got) != c.remarks || len(got) > 0 && !strings.Contains(got[0], `rule "r": lookup true`) {
 			t.Errorf("%+v: %q", c.rule, got)
 		}
+	}
+}
+
+// A file of a few lines may stand for more than anybody can look at.
+func TestCheckBoundsAliases(t *testing.T) {
+	bomb := "a: &a [x,x,x,x,x,x,x,x,x]\n"
+	for c := 'b'; c <= 'i'; c++ {
+		l := string(c)
+		bomb += l + ": &" + l + " [" + strings.TrimSuffix(strings.Repeat("*"+string(c-1)+",", 9), ",") + "]\n"
+	}
+	name := filepath.Join(t.TempDir(), "bomb.yaml")
+	if err := os.WriteFile(name, []byte(bomb), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, faults := readPlugin(name); len(faults) != 1 || !strings.Contains(faults[0], "more than 1000000 values") {
+		t.Errorf("%q", faults)
+	}
+	if err := os.Truncate(name, maxFileBytes+1); err != nil {
+		t.Fatal(err)
+	}
+	if _, faults := readPlugin(name); len(faults) != 1 || !strings.Contains(faults[0], "at most 16MiB") {
+		t.Errorf("%q", faults)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,7 +28,7 @@ type pluginFile struct {
 // readPlugin reads a plugin configuration: JSON, or the one in an Envoy YAML
 // file. The second value is all of its faults.
 func readPlugin(name string) (*pluginFile, []string) {
-	b, err := os.ReadFile(name)
+	b, err := readBounded(name)
 	if err != nil {
 		return nil, []string{err.Error()}
 	}
@@ -48,6 +49,50 @@ func readPlugin(name string) (*pluginFile, []string) {
 	return nil, strings.Split(all.Error(), "\n")
 }
 
+const (
+	// maxFileBytes bounds a file that is looked at. Envoy's own are far smaller.
+	maxFileBytes = 16 << 20
+	// maxValues bounds the values of an Envoy file, each alias counted as all that it
+	// stands for.
+	maxValues = 1_000_000
+)
+
+// readBounded reads a file of at most maxFileBytes.
+func readBounded(name string) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	b, err := io.ReadAll(io.LimitReader(file, maxFileBytes+1))
+	if err == nil && len(b) > maxFileBytes {
+		err = fmt.Errorf("file: must be at most %s", sized(maxFileBytes))
+	}
+	return b, err
+}
+
+// within reports whether a decoded document has no more values than left.
+func within(v any, left *int) bool {
+	if *left--; *left < 0 {
+		return false
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, inner := range v {
+			if !within(inner, left) {
+				return false
+			}
+		}
+	case []any:
+		for _, inner := range v {
+			if !within(inner, left) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // inEnvoy returns the configuration text of the one Oncewall filter in an Envoy
 // file, and notes what stands around it.
 func (f *pluginFile) inEnvoy(b []byte) (text []byte, err error) {
@@ -55,6 +100,10 @@ func (f *pluginFile) inEnvoy(b []byte) (text []byte, err error) {
 	if err := goyaml.Unmarshal(b, &document); err != nil {
 		line, _, _ := strings.Cut(err.Error(), "\n")
 		return nil, fmt.Errorf("envoy: not YAML: %s", line)
+	}
+	// Aliases share what they stand for: a few lines may hold more than can be walked.
+	if left := maxValues; !within(document, &left) {
+		return nil, fmt.Errorf("envoy: more than %d values, aliases resolved", maxValues)
 	}
 	f.around, f.routes = surroundingsOf(document), routingOf(document)
 	var found []map[string]any
