@@ -9,11 +9,9 @@ import (
 	"github.com/oncewall/oncewall/filter/wire"
 )
 
-// Bounds of Idempotency-TTL. A word outside them counts as its nearer end.
-const (
-	minWordTTL = time.Second
-	maxWordTTL = 720 * time.Hour
-)
+// maxWordTTL bounds Idempotency-TTL: a longer one counts as this. 0, which would be no
+// life at all, is not heard; for that there is no-store.
+const maxWordTTL = 720 * time.Hour
 
 // upstreamWord is what upstream says of its own answer: it knows better than any
 // status. Both lines are removed before the client sees them.
@@ -43,8 +41,8 @@ func (u *upstreamWord) hear(l wire.HeaderLine) {
 	case HeaderTTL:
 		// Nine digits cannot overflow, and are more than the longest life.
 		v := strings.TrimSpace(l.Value)
-		if n, err := strconv.ParseUint(v, 10, 32); err == nil && len(v) <= 9 {
-			u.ttl = min(max(time.Duration(n)*time.Second, minWordTTL), maxWordTTL)
+		if n, err := strconv.ParseUint(v, 10, 32); err == nil && n > 0 && len(v) <= 9 {
+			u.ttl = min(time.Duration(n)*time.Second, maxWordTTL)
 		}
 	}
 }

@@ -23,19 +23,20 @@ each situation. Nothing is sent. PLUGIN.json may be an Envoy YAML file.
 // judgement is.
 func explain(args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("explain", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	flags.Usage = func() {
-		fmt.Fprint(stderr, explainUsage)
-		flags.PrintDefaults()
-	}
+	flags.SetOutput(io.Discard) // a fault is one line, not all flags
+	flags.Usage = func() {}
 	var p probe
 	p.flags(flags)
 	asJSON := flags.Bool("json", false, "print JSON")
 	words, err := interleaved(flags, splitShort(args))
 	if errors.Is(err, flag.ErrHelp) {
+		fmt.Fprint(stderr, explainUsage)
+		flags.SetOutput(stderr)
+		flags.PrintDefaults()
 		return exitOK
 	}
 	if err != nil {
+		fmt.Fprintf(stderr, "oncewall explain: %s\n", oneLine(err))
 		return exitUsage
 	}
 	if len(words) != 2 {

@@ -138,11 +138,21 @@ func (p *probe) finish(url string) error {
 			p.method = "POST"
 		}
 	}
+	if !isMethod(p.method) {
+		return fmt.Errorf("method %q: must be letters, digits and !#$%%&'*+-.^_`|~ (RFC 9110)", p.method)
+	}
 	if p.hasBody {
 		p.setDefault("content-type", "application/x-www-form-urlencoded")
 		p.setDefault("content-length", strconv.Itoa(len(p.body)))
 	}
 	return nil
+}
+
+// isMethod reports whether s is a token: no other could reach the filter.
+func isMethod(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(c rune) bool {
+		return !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", c))
+	})
 }
 
 func (p *probe) setDefault(name, value string) {

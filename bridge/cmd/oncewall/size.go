@@ -29,7 +29,7 @@ type load struct {
 func size(args []string, stdout, stderr io.Writer) int {
 	l := load{body: -1, headers: 256, replicas: 1, masters: 1}
 	flags := flag.NewFlagSet("size", flag.ContinueOnError)
-	flags.SetOutput(stderr)
+	flags.SetOutput(io.Discard) // a fault is one line, not all flags
 	flags.Float64Var(&l.rps, "rps", 0, "covered requests a `second`, repeats included (required)")
 	flags.DurationVar(&l.ttl, "ttl", 0, "completed.ttl, such as 24h (required)")
 	flags.DurationVar(&l.tombstone, "tombstone", 0, "completed.tombstone_ttl")
@@ -40,8 +40,11 @@ func size(args []string, stdout, stderr io.Writer) int {
 	flags.IntVar(&l.masters, "masters", l.masters, "masters; 1 for a single server or Sentinel")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
+			flags.SetOutput(stderr)
+			flags.Usage()
 			return exitOK
 		}
+		fmt.Fprintf(stderr, "oncewall size: %s\n", oneLine(err))
 		return exitUsage
 	}
 	if flags.NArg() > 0 {
@@ -91,6 +94,9 @@ func (l *load) check() (faults []string) {
 	}
 	return faults
 }
+
+// oneLine is the text of a fault, which may quote what was typed, on one line.
+func oneLine(err error) string { return strings.NewReplacer("\r", " ", "\n", " ").Replace(err.Error()) }
 
 func sizeFlag(to *int64) func(string) error {
 	return func(s string) (err error) {
