@@ -131,7 +131,7 @@ func Run(ctx context.Context, o Options) (_ *Report, err error) {
 	return report, nil
 }
 
-// tenth plays the three loads and waits for rest.
+// tenth plays its rounds and waits for rest.
 func (r *run) tenth(ctx context.Context, tenth int) (f Figures, err error) {
 	share := r.o.Requests / tenths
 	stop := make(chan struct{})
@@ -150,13 +150,12 @@ func (r *run) tenth(ctx context.Context, tenth int) (f Figures, err error) {
 			}
 		}
 	}()
-	r.load(ctx, tenth, 0, share*7/10, 32)
-	r.load(ctx, tenth, 1, share*2/10, r.o.Connections)
-	away := make(chan error, 1)
-	go func() { away <- r.bridgeAway(ctx) }()
-	r.load(ctx, tenth, 2, share-share*7/10-share*2/10, r.o.Connections/4)
-	if err = <-away; err != nil {
-		return f, err
+	// Several rounds, so that the first tenth has met the worst of what comes after.
+	rounds := max(share/roundRequests, 1)
+	for i := range rounds {
+		if err = r.round(ctx, tenth*rounds+i, share/rounds); err != nil {
+			return f, err
+		}
 	}
 	if err = r.forget(ctx); err == nil {
 		err = r.rest(ctx)
@@ -179,8 +178,22 @@ func (r *run) tenth(ctx context.Context, tenth int) (f Figures, err error) {
 	return f, err
 }
 
+// roundRequests is about the size of a round.
+const roundRequests = 20_000
+
+// round plays the three loads: a few connections, all of them, and half as many
+// with the bridge away.
+func (r *run) round(ctx context.Context, number, n int) error {
+	r.load(ctx, number, 0, n*7/10, 32)
+	r.load(ctx, number, 1, n*2/10, r.o.Connections)
+	away := make(chan error, 1)
+	go func() { away <- r.bridgeAway(ctx) }()
+	r.load(ctx, number, 2, n-n*7/10-n*2/10, r.o.Connections/2)
+	return <-away
+}
+
 // load sends n requests on width connections.
-func (r *run) load(ctx context.Context, tenth, part, n, width int) {
+func (r *run) load(ctx context.Context, round, part, n, width int) {
 	var next atomic.Int64
 	var all sync.WaitGroup
 	for range width {
@@ -191,7 +204,7 @@ func (r *run) load(ctx context.Context, tenth, part, n, width int) {
 				if i >= n {
 					break
 				}
-				r.one(ctx, kinds, fmt.Sprintf("%d-%d-%d", tenth, part, i), fmt.Sprintf("%d-%d-%d", tenth, part, max(i-i%8-64*(i/8%2), 0)), i)
+				r.one(ctx, kinds, fmt.Sprintf("%d-%d-%d", round, part, i), fmt.Sprintf("%d-%d-%d", round, part, max(i-i%8-64*(i/8%2), 0)), i)
 			}
 			r.mu.Lock()
 			defer r.mu.Unlock()

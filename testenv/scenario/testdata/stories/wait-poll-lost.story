@@ -1,5 +1,6 @@
 story: A long poll that is never answered costs its requests their wait
 rules: main
+runs: core harness
 each fault: loses | swallows
 
 upstream: holds
