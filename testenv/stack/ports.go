@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -84,6 +85,22 @@ func reserve(ports, own []int) bool {
 		given.ports[port] = true
 	}
 	return true
+}
+
+// distinct reports every port that two parts would listen on. Ports of further parts
+// stand at fixed distances from the configured ones, and may meet unseen.
+func distinct(parts []*part) error {
+	var faults []error
+	owner := make(map[int]string)
+	for _, p := range parts {
+		for _, port := range p.ports {
+			if first, taken := owner[port]; taken {
+				faults = append(faults, fmt.Errorf("port %d: both %s and %s would listen on it", port, first, p.name))
+			}
+			owner[port] = p.name
+		}
+	}
+	return errors.Join(faults...)
 }
 
 // awaitFree fails where somebody listens on port and goes on to: another process

@@ -77,6 +77,9 @@ func (s *Stack) prepare(ctx context.Context) error {
 	if s.parts, err = s.plan(s.prog); err != nil {
 		return err
 	}
+	if err := distinct(s.parts); err != nil {
+		return err
+	}
 	for _, p := range s.parts {
 		p.proc, _ = readPID(s.dir, p.name)
 	}
