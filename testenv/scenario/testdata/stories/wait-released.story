@@ -6,9 +6,9 @@ upstream: holds
 a: POST /payments key=k1 body={"a":1}
 backend ran: 1
 b: as a
-wait 400ms
+wait 150ms
 c: as a
-wait 400ms
+wait 150ms
 upstream answers a: 429
 a sees: 429 created
 backend ran: 2
