@@ -189,10 +189,30 @@ func (s *Store) pipeline(ctx context.Context, c rueidis.Client, b batch, replica
 			at = append(at, i)
 		}
 	}
-	first := s.send(ctx, c, b, at, false, &p)
-	again := s.send(ctx, c, b, first.unknown, true, &p)
+	first := s.send(ctx, c, b, at, sending{}, &p)
+	again := s.send(ctx, c, b, first.unknown, sending{whole: true}, &p)
 	owed := append(first.owed, again.owed...)
 	alone = append(append(alone, first.large...), again.large...)
+	s.deliver(p, parts)
+	owed = append(owed, s.sendAlone(ctx, c, b, alone, parts)...)
+	s.acknowledge(ctx, c, b, owed, parts)
+
+	// What the node could not do yet is tried on to the deadline, apart from what
+	// it has done.
+	failed := append(first.failed, again.failed...)
+	if len(failed) == 0 {
+		return
+	}
+	s.suspect()
+	p = part{}
+	last := s.send(ctx, c, b, failed, sending{whole: true, insist: true}, &p)
+	s.deliver(p, parts)
+	owed = append(last.owed, s.sendAlone(ctx, c, b, last.large, parts)...)
+	s.acknowledge(ctx, c, b, owed, parts)
+}
+
+// deliver hands answers on.
+func (s *Store) deliver(p part, parts chan<- part) {
 	for i := range p.replies {
 		if p.replies[i].Err != nil {
 			s.suspect()
@@ -202,12 +222,27 @@ func (s *Store) pipeline(ctx context.Context, c rueidis.Client, b batch, replica
 	if len(p.idx) > 0 {
 		parts <- p
 	}
-	owed = append(owed, s.sendAlone(ctx, c, b, alone, parts)...)
-	s.acknowledge(ctx, c, b, owed, parts)
+}
+
+// sending is how a pipeline is sent.
+type sending struct {
+	whole  bool // with the scripts' texts
+	insist bool // what fails is repeated until the deadline
+}
+
+// passing reports an answer, or the lack of one, that says nothing of the record
+// and may be another a moment later.
+func passing(res rueidis.RedisResult) bool {
+	if res.NonRedisError() != nil {
+		return true
+	}
+	e, ok := rueidis.IsRedisErr(res.Error())
+	return ok && (e.IsClusterDown() || e.IsTryAgain() || e.IsLoading())
 }
 
 // rest is what a pipeline left over.
 type rest struct {
+	failed  []int  // not done, and to be tried again
 	unknown []int  // the node does not know the script
 	large   []int  // the result has to be fetched apart
 	owed    []debt // the record wants replicas although the caller's rule does not
@@ -215,7 +250,7 @@ type rest struct {
 
 // send sends the requests at, unless their deadline has passed, and adds their
 // answers to p.
-func (s *Store) send(ctx context.Context, c rueidis.Client, b batch, at []int, whole bool, p *part) (r rest) {
+func (s *Store) send(ctx context.Context, c rueidis.Client, b batch, at []int, w sending, p *part) (r rest) {
 	commands := make(rueidis.Commands, 0, len(at))
 	sent := make([]int, 0, len(at))
 	now := time.Now()
@@ -225,7 +260,11 @@ func (s *Store) send(ctx context.Context, c rueidis.Client, b batch, at []int, w
 			p.add(b.idx[i], store.Reply{Err: errPassed})
 			continue
 		}
-		commands = append(commands, q.command(c, whole))
+		if w.insist {
+			commands = append(commands, q.command(c, w.whole))
+		} else {
+			commands = append(commands, q.once(c, w.whole))
+		}
 		sent = append(sent, i)
 	}
 	if len(commands) == 0 {
@@ -238,8 +277,12 @@ func (s *Store) send(ctx context.Context, c rueidis.Client, b batch, at []int, w
 	s.note(&b, began, answered(results))
 	for j, res := range results {
 		i := sent[j]
-		if !whole && noScript(res) {
+		switch {
+		case !w.whole && noScript(res):
 			r.unknown = append(r.unknown, i)
+			continue
+		case !w.insist && ctx.Err() == nil && passing(res):
+			r.failed = append(r.failed, i)
 			continue
 		}
 		reply, d := decode(res)

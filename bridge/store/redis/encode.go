@@ -106,6 +106,18 @@ func (r *request) command(c rueidis.Client, whole bool) rueidis.Completed {
 		Key(r.record, r.result, r.index).Arg(r.args...).Build().ToRetryable()
 }
 
+// once is command for a first try: what a node cannot do now is told at once
+// instead of repeated, so that the answers that came with it need not wait.
+func (r *request) once(c rueidis.Client, whole bool) rueidis.Completed {
+	switch {
+	case r.staged != "":
+		return r.solo(c, whole)
+	case whole:
+		return c.B().Eval().Script(r.script.text).Numkeys(3).Key(r.record, r.result, r.index).Arg(r.args...).Build()
+	}
+	return c.B().Evalsha().Sha1(r.script.sha).Numkeys(3).Key(r.record, r.result, r.index).Arg(r.args...).Build()
+}
+
 // An encoder turns operations into requests. It remembers the last policy's
 // text, since the operations of a batch mostly share a few.
 type encoder struct {
