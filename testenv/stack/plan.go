@@ -28,6 +28,7 @@ func pickFree(o Options) (Ports, error) {
 		if reserve(append(p.all(), p.derived(o)...), first) {
 			return p, nil
 		}
+		giveBack(first)
 	}
 	return Ports{}, fmt.Errorf("ports: no set of free ports was found")
 }

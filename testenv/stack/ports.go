@@ -68,6 +68,15 @@ func FreePorts(n int) ([]int, error) {
 	return ports, nil
 }
 
+// giveBack lets ports that FreePorts gave be given again.
+func giveBack(ports []int) {
+	given.Lock()
+	defer given.Unlock()
+	for _, port := range ports {
+		delete(given.ports, port)
+	}
+}
+
 // reserve takes ports that stand at fixed distances from own ones, which
 // FreePorts gave: all of them or none.
 func reserve(ports, own []int) bool {

@@ -10,7 +10,7 @@ import (
 // Stacks that are started at once must not be given a port twice.
 func TestPortsAreGivenOnce(t *testing.T) {
 	o := Options{Gateways: 2, Store: Cluster, Bridges: 2}
-	picked := make([]Ports, 40)
+	picked := make([]Ports, 24)
 	var done sync.WaitGroup
 	for i := range picked {
 		done.Go(func() {
