@@ -30,6 +30,28 @@ func newTable(rules []*Rule) table {
 	return t
 }
 
+// of appends the indexes that apply to an authority to dst, the host's own first,
+// then those of its suffixes, the longest first, and that for every host last.
+func (t *table) of(dst indexes, authority string) indexes {
+	if t.hosts != nil {
+		host := hostname(authority)
+		if x := t.hosts[host]; x != nil {
+			dst = append(dst, x)
+		}
+		for rest := host; ; {
+			i := strings.IndexByte(rest, '.')
+			if i < 0 {
+				break
+			}
+			if x := t.hosts["*"+rest[i:]]; x != nil && i > 0 {
+				dst = append(dst, x)
+			}
+			rest = rest[i+1:]
+		}
+	}
+	return append(dst, t.any)
+}
+
 // maxHost bounds the hosts that are looked up; a longer one is nobody's.
 const maxHost = 255
 

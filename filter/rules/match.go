@@ -33,90 +33,42 @@ func (c *Config) Match(method, path string) *Rule {
 // backend that takes "post" for POST is guarded, and "get" is too.
 //
 // A path that is not in normal form is read in every way in which something
-// behind the gateway might read it (see readings); a rule that one reading meets
-// guards the request. Where readers that disagree about more than encoding lead
-// to two rules, none of them is right for both: the answer is [Ambiguous]. A rule
-// with mode off excepts a request only where every
-// reader agrees that it is meant: "/orders//ping" is not excepted by
-// "/orders/ping", since some see an order in it.
+// behind the gateway might read it (see readings), among the rules for its host
+// and for every host alike; a rule that one reading meets guards the request. Of
+// readings that differ in percent-encoding alone the strictest rule counts: one
+// that enforces, then one that observes, then one that is off. Where they meet two
+// that enforce in different scopes, or where readers that disagree about more than
+// encoding meet two rules, none of them is right for both: the answer is
+// [Ambiguous]. A rule with mode off excepts a request only where every reader
+// agrees that it is meant: "/orders//ping" is not excepted by "/orders/ping",
+// since some see an order in it.
 //
 // It does not allocate where the path is in normal form and the host in lower
 // case.
 func (c *Config) Select(h Head) *Rule {
 	q := query{method: h.Method, headers: h.Headers}
 	path := cutQuery(h.Path)
-	if c.table.hosts == nil {
-		return c.table.any.match(q, path)
+	var room [8]*index
+	at := c.table.of(room[:0], h.Host)
+	if !isNormal(path) {
+		return at.spelled(q, path)
 	}
-	host := hostname(h.Host)
-	if x := c.table.hosts[host]; x != nil {
-		if r := x.match(q, path); r != nil {
+	for _, x := range at {
+		if r := x.normal(q, path); r != nil {
 			return r
 		}
 	}
-	for rest := host; ; {
-		i := strings.IndexByte(rest, '.')
-		if i < 0 {
-			break
-		}
-		if x := c.table.hosts["*"+rest[i:]]; x != nil && i > 0 {
-			if r := x.match(q, path); r != nil {
-				return r
-			}
-		}
-		rest = rest[i+1:]
-	}
-	return c.table.any.match(q, path)
+	return nil
 }
 
-// match is [Config.Select] among the rules of one index. path has no query.
-func (x *index) match(q query, path string) *Rule {
-	if isNormal(path) {
-		r := x.find(q, path)
-		if r != nil && r.Mode == Off && r.Match.Prefix == "" && len(path) > 1 && path[len(path)-1] == '/' {
-			q.enforcing = true // the slash at the end may count for some
-			r = x.find(q, path)
-		}
-		return r
+// normal looks up a path in normal form, with or without a slash at its end.
+func (x *index) normal(q query, path string) *Rule {
+	r := x.find(q, path)
+	if r != nil && r.Mode == Off && r.Match.Prefix == "" && len(path) > 1 && path[len(path)-1] == '/' {
+		q.enforcing = true // the slash at the end may count for some
+		r = x.find(q, path)
 	}
-	read, plain := readings(path, x.wide)
-	q.enforcing = !plain
-	var off, met *Rule
-	for _, reading := range read {
-		switch r := x.find(q, "/"+strings.Join(reading.resolved, "/")); {
-		case r == nil || r == met:
-		case r.Mode == Off:
-			if off == nil {
-				off = r
-			}
-		case plain:
-			return r // of the common reading
-		case met != nil:
-			if met = ambiguous(met, r); met == Ambiguous {
-				return met
-			}
-		default:
-			met = r
-		}
-	}
-	if plain {
-		return off
-	}
-	for _, reading := range read {
-		if !reading.ambiguous && !x.wide {
-			continue
-		}
-		switch r := x.findWithin(q, reading); {
-		case r == nil || r == met:
-		case met != nil:
-			if met = ambiguous(met, r); met == Ambiguous {
-				return met
-			}
-		default:
-			met = r
-		}
-	}
-	return met
+	return r
 }
 
 // ambiguous is what two rules that different readings meet come to.

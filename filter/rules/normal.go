@@ -86,6 +86,9 @@ type reading struct {
 	ambiguous bool
 }
 
+// path is the reading's normal form.
+func (r *reading) path() string { return "/" + strings.Join(r.resolved, "/") }
+
 // readings returns the ways to read a path without query that is not in normal
 // form: decoded once, which is the common one and therefore first, then twice,
 // three times, and not at all; and each of them cut at a "?", "#" or NUL that
