@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"github.com/oncewall/oncewall/filter/canon"
+	"github.com/oncewall/oncewall/filter/key"
 	"github.com/oncewall/oncewall/filter/wire"
 )
 
 // lookupHeaders takes the headers of a request about a key: GET or HEAD of the
-// lookup path, "/" and the key, percent-encoded. The query's scope names the rule;
-// it may be left out where all rules have one. The caller is named as the rule
-// names it, so nobody learns of another's keys. It never claims anything.
+// lookup path with the key behind it or in the query ([lookupKey]). The query's
+// scope names the rule; it may be left out where all rules have one. The caller is
+// named as the rule names it, so nobody learns of another's keys. It never claims
+// anything.
 func (s *Stream) lookupHeaders(now int64, r Request) Action {
 	path, query, _ := strings.Cut(s.path, "?")
 	rule, problem := s.lookupRule(query)
@@ -21,13 +23,12 @@ func (s *Stream) lookupHeaders(now int64, r Request) Action {
 		s.reply(problem, extra{})
 		return Pause
 	}
-	key, ok := percentDecoded(path[len(s.w.cfg.Lookup)+1:])
-	switch {
-	case !ok || key == "" || strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c == 0x7f }):
-		s.reply(problemKeyInvalid, extra{})
-		return Pause
-	case len(key) > rule.Key.MaxLength:
-		s.reply(problemKeyInvalid, extra{reason: "The key is too long."})
+	asked, refused := lookupKey(path[len(s.w.cfg.Lookup):], query)
+	if refused == nil {
+		asked, refused = s.lookupSpelling(rule, asked)
+	}
+	if refused != nil {
+		s.reply(refused.problem, refused.extra)
 		return Pause
 	}
 	principal, ok := principalOf(rule, r)
@@ -38,12 +39,72 @@ func (s *Stream) lookupHeaders(now int64, r Request) Action {
 	s.state = stateClaiming
 	s.lookup = rule
 	t := &task{rule: rule, stream: s, deadline: now + int64(s.w.cfg.Bridge.Timeout),
-		op: wire.Operation{Kind: wire.Get, Scope: rule.Scope, Principal: principal, Key: key, Fetch: true}}
+		op: wire.Operation{Kind: wire.Get, Scope: rule.Scope, Principal: principal, Key: asked, Fetch: true}}
 	t.measure()
 	s.w.enqueue(now, t)
 	s.w.pump(now)
 	s.w.schedule()
 	return Pause
+}
+
+// What a request about a key is told of where its key stands.
+const (
+	lookupPathKey  = "A key with a slash or backslash, or that is a dot segment, goes into the query: ?key=KEY."
+	lookupTwoKeys  = "The key goes into the path or into the query, not into both."
+	lookupQueryKey = "The query that holds the key can be read in more than one way."
+)
+
+// lookupKey takes the key from behind the lookup path, percent-encoded, or from
+// the query's field "key". In the path it has nothing that a proxy may read as more
+// than one segment, or as none: the answer would then be about another key.
+func lookupKey(rest, query string) (text string, _ *refusal) {
+	invalid := func(reason string) (string, *refusal) {
+		return "", &refusal{problemKeyInvalid, extra{reason: reason}}
+	}
+	text, inQuery, err := canon.LookupForm([]byte(query), "key")
+	switch rest = strings.TrimPrefix(rest, "/"); {
+	case err != nil:
+		return invalid(lookupQueryKey)
+	case inQuery && rest != "":
+		return invalid(lookupTwoKeys)
+	case !inQuery:
+		var ok bool
+		if text, ok = percentDecoded(rest); !ok {
+			return invalid("")
+		}
+		if strings.ContainsAny(text, `/\`) || text == "." || text == ".." {
+			return invalid(lookupPathKey)
+		}
+	}
+	if text == "" || strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f }) {
+		return invalid("")
+	}
+	return text, nil
+}
+
+// lookupSpelling returns the key as the rules of the scope record it, by the first
+// that takes it; where none does, what rule says against it.
+func (s *Stream) lookupSpelling(rule *Rule, text string) (string, *refusal) {
+	k, err := rule.recordedKey(text)
+	if err == nil {
+		return k, nil
+	}
+	for _, cr := range s.w.cfg.Rules {
+		if other := s.w.rules[cr]; other != nil && other.Scope == rule.Scope {
+			if k, otherErr := other.recordedKey(text); otherErr == nil {
+				return k, nil
+			}
+		}
+	}
+	return "", invalidKey(err)
+}
+
+// recordedKey is the key as the rule names records by it.
+func (r *Rule) recordedKey(text string) (string, error) {
+	if len(text) > r.Key.MaxLength {
+		return "", key.ErrTooLong
+	}
+	return r.Key.Grammar.Check(text)
 }
 
 // lookupRule finds the rule whose keys are asked about. A scope that one of its

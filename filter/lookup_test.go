@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/oncewall/oncewall/filter/rules"
 	"github.com/oncewall/oncewall/filter/wire"
 )
 
@@ -43,16 +44,62 @@ func (s *seen) told(g *rig) (status uint32, doc map[string]any, text string) {
 
 func TestLookupAsks(t *testing.T) {
 	g := newRig(t, true)
-	g.open("GET", "/idempotency-keys/a%2Fb%20%22c?x=1&scope=orders", "", true)
+	g.open("GET", "/idempotency-keys/a%25b%20%22c?x=1&scope=orders", "", true)
 	if len(g.flights) != 1 || len(g.flights[0].batch.Ops) != 1 {
 		t.Fatalf("%d callouts", len(g.flights))
 	}
 	op := g.flights[0].batch.Ops[0]
-	if op.Kind != wire.Get || op.Key != `a/b "c` || op.Scope != "orders" || !op.Fetch || len(op.Owner) != 0 {
+	if op.Kind != wire.Get || op.Key != `a%b "c` || op.Scope != "orders" || !op.Fetch || len(op.Owner) != 0 {
 		t.Errorf("asked %+v", op)
 	}
 	if want := wire.EncodePrincipal(1, "x-user-id", "u"); op.Principal != want {
 		t.Errorf("for principal %q, want %q", op.Principal, want)
+	}
+}
+
+// A key that a proxy could read as something else in a path stands in the query.
+func TestLookupByQuery(t *testing.T) {
+	for query, want := range map[string]string{
+		"scope=orders&key=q%2F%2Fy": "q//y", "key=..&scope=orders": "..", "scope=orders&key=%5C+%2B": `\ +`,
+	} {
+		for _, path := range []string{"/idempotency-keys?", "/idempotency-keys/?"} {
+			g := newRig(t, true)
+			g.open("HEAD", path+query, "", true)
+			if len(g.flights) != 1 || g.flights[0].batch.Ops[0].Key != want {
+				t.Errorf("%s%s: %d callouts", path, query, len(g.flights))
+			}
+		}
+	}
+}
+
+// A key is asked about as its rule records it.
+func TestLookupTakesTheRulesKeys(t *testing.T) {
+	cfg, err := rules.Parse([]byte(`{
+ "namespace": "edge", "bridge": {"cluster": "bridge"}, "envoy": {"allow_on_headers_stop_iteration": true}, "lookup": {},
+ "defaults": {"upstream_timeout": "5s", "recovery": {"action": "hold"}, "unavailable": "reject", "principal": {"header": "x-user-id", "trusted": true}},
+ "rules": [
+  {"name": "ids", "match": {"path": {"prefix": "/ids"}}, "key": {"format": "uuid"}},
+  {"name": "strict", "scope": "mixed", "match": {"path": {"prefix": "/strict"}}, "key": {"format": "uuid"}},
+  {"name": "free", "scope": "mixed", "match": {"path": {"prefix": "/free"}}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ key, scope, asks, reason string }{
+		{"0E4B5C1E-7B3A-4C9B-8F2D-3A1B2C3D4E5F", "ids", "0e4b5c1e-7b3a-4c9b-8f2d-3a1b2c3d4e5f", ""},
+		{"0E4B", "ids", "", "must be a UUID"},
+		{"0E4B", "mixed", "0E4B", ""},
+	} {
+		g := rigWith(t, cfg)
+		s := g.open("GET", "/idempotency-keys/"+c.key+"?scope="+c.scope, "", true)
+		if c.asks != "" {
+			if len(g.flights) != 1 || g.flights[0].batch.Ops[0].Key != c.asks {
+				t.Errorf("%+v: %d callouts", c, len(g.flights))
+			}
+			continue
+		}
+		if _, doc, text := s.told(g); doc["code"] != "key-invalid" || !strings.Contains(text, c.reason) {
+			t.Errorf("%+v: %s", c, text)
+		}
 	}
 }
 
@@ -127,6 +174,20 @@ func TestLookupRefuses(t *testing.T) {
 		"/idempotency-keys/%4?scope=orders":                               "key-invalid",
 		"/idempotency-keys/%zz?scope=orders":                              "key-invalid",
 		"/idempotency-keys/a%00b?scope=orders":                            "key-invalid",
+		"/idempotency-keys/q%2F%2Fy?scope=orders":                         "key-invalid",
+		"/idempotency-keys/q%2fy?scope=orders":                            "key-invalid",
+		"/idempotency-keys/q/y?scope=orders":                              "key-invalid",
+		"/idempotency-keys//y?scope=orders":                               "key-invalid",
+		"/idempotency-keys/q%5Cy?scope=orders":                            "key-invalid",
+		"/idempotency-keys/.?scope=orders":                                "key-invalid",
+		"/idempotency-keys/..?scope=orders":                               "key-invalid",
+		"/idempotency-keys/%2e%2E?scope=orders":                           "key-invalid",
+		"/idempotency-keys/../orders?scope=orders":                        "key-invalid",
+		"/idempotency-keys/k?scope=orders&key=k":                          "key-invalid",
+		"/idempotency-keys/k?scope=orders&Key=k":                          "key-invalid",
+		"/idempotency-keys?scope=orders&key=":                             "key-invalid",
+		"/idempotency-keys?scope=orders&key=a&key=b":                      "key-invalid",
+		"/idempotency-keys?scope=orders&key=%01":                          "key-invalid",
 		"/idempotency-keys/" + strings.Repeat("k", 256) + "?scope=orders": "key-invalid",
 	} {
 		g := newRig(t, true)

@@ -4,16 +4,23 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/oncewall/oncewall/filter/canon"
 )
 
 // IsLookup reports whether the request asks about a key: a GET or HEAD below the
-// lookup path, spelled as it is configured.
+// lookup path, spelled as it is configured, or of that path with a field "key" in
+// the query, or with a query that not every reader takes alike.
 func (c *Config) IsLookup(method, path string) bool {
 	if c.Lookup == "" || method != "GET" && method != "HEAD" || !strings.HasPrefix(path, c.Lookup) {
 		return false
 	}
-	rest := path[len(c.Lookup):]
-	return len(rest) > 1 && rest[0] == '/' && rest[1] != '?'
+	rest, query, _ := strings.Cut(path[len(c.Lookup):], "?")
+	if rest == "" || rest == "/" {
+		_, found, err := canon.LookupForm([]byte(query), "key")
+		return found || err != nil
+	}
+	return rest[0] == '/'
 }
 
 // OwnsScope reports whether scope is the rule's, or was.
