@@ -184,6 +184,26 @@ func group(name []byte) []byte {
 	}, strings.ToLower(string(name))))
 }
 
+// FieldGroup decodes the name of a field of a query or form as it is written, and
+// returns what it has in common with names that some parsers put into the same
+// value: the order of two fields of one group counts. ok is false where parsers
+// disagree on the name itself.
+func FieldGroup(written string) (name string, ok bool) {
+	plain := true
+	for i := range len(written) {
+		c := written[i]
+		plain = plain && ('a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_' || c == '-')
+	}
+	if plain {
+		return written, written != ""
+	}
+	decoded, _, ok := decodeForm(make([]byte, 0, len(written)), []byte(written))
+	if !ok || !plainName(decoded) {
+		return "", false
+	}
+	return string(group(decoded)), true
+}
+
 // sortPairs brings pairs into the order in which they are compared.
 func sortPairs(pairs []Pair) {
 	type keyed struct {

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
+
+	"github.com/oncewall/oncewall/filter/canon"
 )
 
 // AppendTarget appends the target of a request, as the fingerprint compares it,
@@ -11,7 +13,7 @@ import (
 //
 //	uvarint length, path      percent-encoded unreserved characters (RFC 3986:
 //	                          letters, digits, "-._~") decoded, hex in upper case
-//	per pair of the query, ordered by name, pairs of one name in their own order:
+//	per pair of the query, ordered by name, but see keepGroups:
 //	  uvarint length, name
 //	  0                       "name" without "=", or
 //	  uvarint 1 + length, value
@@ -19,7 +21,8 @@ import (
 // The encoding is injective on that: two targets are equal only if path and pairs
 // are. Nothing else is made equal: "+" and "%20" differ, as do "a" and "a=", and
 // dot segments and case count, for a backend may tell them apart. Empty pairs
-// ("a&&b", a bare "?") are left out.
+// ("a&&b", a bare "?") are left out. The order of pairs counts as far as their
+// names are one to some reader.
 //
 // It does not allocate, dst aside, where the path has no query.
 func AppendTarget(dst []byte, path string) []byte {
@@ -37,9 +40,10 @@ func AppendTarget(dst []byte, path string) []byte {
 			continue
 		}
 		name, value, valued := strings.Cut(p, "=")
-		pairs = append(pairs, pair{name, value, valued})
+		pairs = append(pairs, pair{name, value, valued, len(pairs)})
 	}
 	slices.SortStableFunc(pairs, func(a, b pair) int { return strings.Compare(a.name, b.name) })
+	keepGroups(pairs)
 	for _, p := range pairs {
 		dst = binary.AppendUvarint(dst, uint64(len(p.name)))
 		dst = append(dst, p.name...)
@@ -56,6 +60,53 @@ func AppendTarget(dst []byte, path string) []byte {
 type pair struct {
 	name, value string
 	valued      bool
+	at          int // its place in the query
+}
+
+// keepGroups takes pairs that are ordered by name, and gives those whose names some
+// readers put into one value (another spelling or case, "a[]", "a[x]", "a.b" and
+// "a_b": [canon.FieldGroup]) the order that they have in the query, in the places
+// that the group has. So the pairs of a query whose groups have that order already
+// stay as they are. Where readers disagree on a name, or split at ";", the whole
+// query is one group.
+func keepGroups(pairs []pair) {
+	plain := true
+	for i := 0; i < len(pairs) && plain; i++ {
+		plain = plainPair(&pairs[i])
+	}
+	if plain || len(pairs) < 2 {
+		return
+	}
+	places := make(map[string][]int, len(pairs))
+	for i, p := range pairs {
+		group, ok := canon.FieldGroup(p.name)
+		if !ok || strings.Contains(p.value, ";") {
+			slices.SortFunc(pairs, func(a, b pair) int { return a.at - b.at })
+			return
+		}
+		places[group] = append(places[group], i)
+	}
+	for _, group := range places {
+		members := make([]pair, len(group))
+		for i, place := range group {
+			members[i] = pairs[place]
+		}
+		slices.SortFunc(members, func(a, b pair) int { return a.at - b.at })
+		for i, place := range group {
+			pairs[place] = members[i]
+		}
+	}
+}
+
+// plainPair reports whether every reader has the name as it is written, and no
+// other plain name for it.
+func plainPair(p *pair) bool {
+	for i := range len(p.name) {
+		if c := p.name[i]; (c < 'a' || 'z' < c) && (c < '0' || '9' < c) && c != '_' && c != '-' {
+			return false
+		}
+	}
+	return p.name != "" && strings.IndexByte(p.value, ';') < 0
 }
 
 // appendSized appends the length of s in comparable form, and that form.

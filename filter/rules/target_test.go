@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/oncewall/oncewall/filter/canon"
 )
 
 func TestTargetsThatAreEqual(t *testing.T) {
@@ -22,6 +24,8 @@ func TestTargetsThatAreEqual(t *testing.T) {
 		{"/a?b=2&a=1&a=0", "/a?a=1&b=2&a=0"},
 		{"/a?b&&a", "/a?a&b"},
 		{"/a?%62=1&a=2", "/a?a=2&b=1"},
+		{"/a?pay[]=1&a=0&pay%5B%5D=2", "/a?pay[]=1&pay%5B%5D=2&a=0"},
+		{"/a?b=0&B=1&a=2", "/a?a=2&b=0&B=1"},
 	} {
 		if !bytes.Equal(AppendTarget(nil, test[0]), AppendTarget(nil, test[1])) {
 			t.Errorf("%s and %s differ", test[0], test[1])
@@ -54,6 +58,39 @@ func TestTargetKeepsRepeatedNames(t *testing.T) {
 		fmt.Fprintf(&path, "&b=%d&a=%d", i, i)
 	}
 	checkTarget(t, path.String())
+}
+
+// Pairs that some reader puts into one value are not the same in another order.
+func TestTargetKeepsGroups(t *testing.T) {
+	for _, names := range [][2]string{
+		{"pay[]", "pay%5B%5D"}, {"a", "A"}, {"a.b", "a_b"}, {"a[]", "a[x]"}, {"a", "a[0]"}, {"a+b", "a%20b"}, {"a+b", "a_b"},
+		{"a", "%20a"}, {"%C3%A9", "%c3%89"}, {"a!", "a%21"}, {"a[b", "a_b"}, {"%u0061", "a"}, {"", "a"}, {"%00a", "a"},
+	} {
+		one := "/p?z=0&" + names[0] + "=1&" + names[1] + "=100&c=3"
+		swap := "/p?z=0&" + names[1] + "=100&" + names[0] + "=1&c=3"
+		if bytes.Equal(AppendTarget(nil, one), AppendTarget(nil, swap)) {
+			t.Errorf("%s and %s are equal", one, swap)
+		}
+	}
+	if one, swap := "/p?b=1;a=1&a=2", "/p?a=2&b=1;a=1"; bytes.Equal(AppendTarget(nil, one), AppendTarget(nil, swap)) {
+		t.Errorf("%s and %s are equal", one, swap)
+	}
+}
+
+// Records of before have these: they are compared with retries of now.
+func TestTargetsOfBefore(t *testing.T) {
+	for path, want := range map[string]string{
+		"/orders/1":                    "\x09/orders/1",
+		"/a?b=1&c":                     "\x02/a\x01b\x021\x01c\x00",
+		"/a?c=2&b=1&b=0":               "\x02/a\x01b\x021\x01b\x020\x01c\x022",
+		"/a?x[]=1&x[]=2&B=3&a=%2f":     "\x02/a\x01B\x023\x01a\x04%2F\x03x[]\x021\x03x[]\x022",
+		"/a?pay%5B%5D=1&pay[]=2&%41=0": "\x02/a\x01A\x020\x09pay%5B%5D\x021\x05pay[]\x022",
+		"/a?=1&b;c=2":                  "\x02/a\x00\x021\x03b;c\x022",
+	} {
+		if got := string(AppendTarget(nil, path)); got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
 }
 
 func TestTargetAppends(t *testing.T) {
@@ -111,18 +148,58 @@ func checkTarget(t *testing.T, path string) {
 			want = append(want, p)
 		}
 	}
-	slices.SortStableFunc(want, func(a, b string) int {
-		a, _, _ = strings.Cut(a, "=")
-		b, _, _ = strings.Cut(b, "=")
-		return strings.Compare(a, b)
-	})
-	if got != form(plainPath) || !slices.Equal(pairs, want) {
-		t.Fatalf("%q: got %q %q, want %q %q", path, got, pairs, form(plainPath), want)
+	if got != form(plainPath) {
+		t.Fatalf("%q: path %q, want %q", path, got, form(plainPath))
+	}
+	sorted := slices.Clone(want)
+	slices.SortStableFunc(sorted, func(a, b string) int { return strings.Compare(nameOf(a), nameOf(b)) })
+	asBefore := true
+	for _, group := range groupsOf(want) {
+		if !slices.Equal(within(pairs, group), group) {
+			t.Fatalf("%q: got %q, in which %q are not in their order", path, pairs, group)
+		}
+		asBefore = asBefore && slices.Equal(within(sorted, group), group)
+	}
+	if asBefore && !slices.Equal(pairs, sorted) {
+		t.Fatalf("%q: got %q, want %q as ever", path, pairs, sorted)
+	}
+	slices.Sort(want)
+	if slices.Sort(pairs); !slices.Equal(pairs, want) {
+		t.Fatalf("%q: got %q, want %q", path, pairs, want)
 	}
 }
 
+func nameOf(pair string) string {
+	name, _, _ := strings.Cut(pair, "=")
+	return name
+}
+
+// groupsOf are the pairs whose order counts, group by group.
+func groupsOf(pairs []string) map[string][]string {
+	groups := make(map[string][]string)
+	for _, p := range pairs {
+		name, value, _ := strings.Cut(p, "=")
+		group, ok := canon.FieldGroup(name)
+		if !ok || strings.Contains(value, ";") {
+			return map[string][]string{"": pairs}
+		}
+		groups[group] = append(groups[group], p)
+	}
+	return groups
+}
+
+// within are those of pairs that are members, each as often as it comes.
+func within(pairs, members []string) (out []string) {
+	for _, p := range pairs {
+		if slices.Contains(members, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 func FuzzTarget(f *testing.F) {
-	for _, s := range []string{"", "/a?b=1&a=2&b=0", "/%61%2f%zz?%", "/a?=&==&&a", "/?" + strings.Repeat("a&", 20), "/a?\xff%ff=\x00"} {
+	for _, s := range []string{"", "/a?b=1&a=2&b=0", "/%61%2f%zz?%", "/a?=&==&&a", "/?" + strings.Repeat("a&", 20), "/?b[]=1&A=2&b=3&a=0", "/?a_b=1&%61.b=2&c&a+b=3", "/?a[=1&a=;", "/a?\xff%ff=\x00"} {
 		f.Add(s)
 	}
 	f.Fuzz(checkTarget)
