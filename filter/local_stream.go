@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"slices"
 	"time"
 
 	"github.com/oncewall/oncewall/filter/rules"
@@ -14,18 +15,32 @@ func (s *Stream) localKnown() bool {
 	if s.w.local == nil || s.rule.Unavailable != rules.UnavailableLocal {
 		return false
 	}
-	e := s.w.local.find(s.record)
-	if e == nil || e.told {
-		return false
-	}
-	if over := e.state != localDone && s.w.local.shared.Clock() >= e.lease; over {
-		if s.takesOver() {
-			return false // the bridge decides, and gives a fence
+	for _, id := range localRecords(s.rule, s.principal, s.key) {
+		e := s.w.local.find(id)
+		if e == nil || e.told {
+			continue
 		}
-		e.state = localUnknown
+		if over := e.state != localDone && s.w.local.shared.Clock() >= e.lease; over {
+			if s.takesOver() {
+				continue // the bridge decides, and gives a fence
+			}
+			e.state = localUnknown
+		}
+		s.answerLocal(e)
+		return true
 	}
-	s.answerLocal(e)
-	return true
+	return false
+}
+
+// localRecords are the names that a key has in the table: one under each scope
+// that the rule's keys had, the oldest first, and its own last. A claim holds all
+// of them, as workers of an earlier configuration look under an earlier one alone.
+func localRecords(r *Rule, principal, key string) []recordID {
+	ids := make([]recordID, 0, 1+len(r.PreviousScopes))
+	for _, scope := range slices.Backward(r.PreviousScopes) {
+		ids = append(ids, makeRecordID(scope, principal, key))
+	}
+	return append(ids, makeRecordID(r.Scope, principal, key))
 }
 
 // takesOver reports whether a claim whose lease has ended without news may be
@@ -40,19 +55,26 @@ func (s *Stream) claimLocally() bool {
 		s.reply(problemUnavailable, extra{retryAfterMS: 1000})
 		return false
 	}
-	there, granted := l.claim(s.record, s.owner, s.fingerprint, s.rule.Recovery.Lease, s.rule.Completed.TTL, s.takesOver())
-	switch {
-	case granted:
-		s.local = true
-		s.w.count(MetricLocalClaimed)
-		return true
-	case there != nil:
-		s.answerLocal(there)
-	default:
+	ids := localRecords(s.rule, s.principal, s.key)
+	for i, id := range ids {
+		there, granted := l.claim(id, s.owner, s.fingerprint, s.rule.Recovery.Lease, s.rule.Completed.TTL, s.takesOver())
+		if granted {
+			continue
+		}
+		for _, held := range ids[:i] {
+			l.update(held, s.owner, func(*localEntry) bool { return false })
+		}
+		if there != nil {
+			s.answerLocal(there)
+			return false
+		}
 		s.w.count(MetricLocalFull)
 		s.reply(problemUnavailable, extra{retryAfterMS: 1000})
+		return false
 	}
-	return false
+	s.local = true
+	s.w.count(MetricLocalClaimed)
+	return true
 }
 
 // answerLocal answers a repeat of a key that was claimed locally. Its result is
@@ -78,17 +100,19 @@ func (s *Stream) localSettled(op *wire.Operation) {
 	if !s.local {
 		return
 	}
-	s.w.local.update(s.record, s.owner, func(e *localEntry) bool {
-		switch op.Kind {
-		case wire.Release:
-			return false
-		case wire.Unknown:
-			e.state = localUnknown
-		default:
-			e.state, e.status = localDone, op.Status
-		}
-		return true
-	})
+	for _, id := range localRecords(s.rule, s.principal, s.key) {
+		s.w.local.update(id, s.owner, func(e *localEntry) bool {
+			switch op.Kind {
+			case wire.Release:
+				return false
+			case wire.Unknown:
+				e.state = localUnknown
+			default:
+				e.state, e.status = localDone, op.Status
+			}
+			return true
+		})
+	}
 }
 
 // localTold notes that the bridge knows the outcome of a local claim.
@@ -96,9 +120,10 @@ func (w *Worker) localTold(t *task) {
 	if w.local == nil || !t.op.Unprotected || t.rule.Unavailable != rules.UnavailableLocal {
 		return
 	}
-	id := makeRecordID(t.op.Scope, t.op.Principal, t.op.Key)
-	w.local.update(id, t.op.Owner, func(e *localEntry) bool {
-		e.told = true
-		return true
-	})
+	for _, id := range localRecords(t.rule, t.op.Principal, t.op.Key) {
+		w.local.update(id, t.op.Owner, func(e *localEntry) bool {
+			e.told = true
+			return true
+		})
+	}
 }
