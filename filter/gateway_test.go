@@ -76,13 +76,60 @@ func TestAnotherGatewaysWord(t *testing.T) {
 	} {
 		var w upstreamWord
 		w.hear(line(HeaderStatus, string(code)))
-		if got := w.outcome(rules.DefaultOutcome(503)); got != want {
+		if got := w.outcome(503, rules.DefaultOutcome(503)); got != want {
 			t.Errorf("%q on a 503: outcome %d, want %d", code, got, want)
 		}
 	}
 	for i := range refusals {
+		for _, status := range []int{200, 201, 302, 399} {
+			if w := (upstreamWord{gateway: i}); w.outcome(status, rules.OutcomeResult) != rules.OutcomeResult {
+				t.Errorf("%s on a %d is believed", i, status)
+			}
+		}
 		if i == CodeCreated || i == CodeReplayed || i == CodeUnprotected || i == CodeIssued {
 			t.Errorf("%s is no refusal", i)
+		}
+	}
+}
+
+// TestAnotherGatewaysWordOnSuccess: an answer that is no refusal is a result,
+// whatever it says of a refusal, and the client is told no other.
+func TestAnotherGatewaysWordOnSuccess(t *testing.T) {
+	g := newRig(t, true)
+	s := g.open("POST", "/orders", "k", true)
+	g.answerAll()
+	g.respond(s, upstream(201, wire.HeaderLine{Name: HeaderStatus, Value: string(CodeReleased)}), true)
+	if got := g.flights[0].batch.Ops[0].Kind; got != wire.Complete {
+		t.Errorf("operation %d", got)
+	}
+	g.answerAll()
+	if got := s.response[HeaderStatus]; got != string(CodeCreated) {
+		t.Errorf("the client is told %q", got)
+	}
+}
+
+// TestAnotherGatewaysWordToGRPC: a refusal of a gRPC request has the status 200,
+// and says in grpc-status that it is one.
+func TestAnotherGatewaysWordToGRPC(t *testing.T) {
+	for _, c := range []struct {
+		request, status string
+		want            wire.Kind
+	}{
+		{"application/grpc", "10", wire.Release},
+		{"application/grpc+proto", "0", wire.Executed},
+		{"application/grpc", "", wire.Executed},
+		{"application/json", "10", wire.Complete},
+	} {
+		g := newRig(t, true)
+		s := g.open("POST", "/orders", "k", true, line("content-type", c.request))
+		g.answerAll()
+		lines := []wire.HeaderLine{line(HeaderStatus, string(CodeInFlight))}
+		if c.status != "" {
+			lines = append(lines, line("grpc-status", c.status))
+		}
+		g.respond(s, upstream(200, lines...), true)
+		if got := g.flights[0].batch.Ops[0].Kind; got != c.want {
+			t.Errorf("%s, grpc-status %q: operation %d, want %d", c.request, c.status, got, c.want)
 		}
 	}
 }

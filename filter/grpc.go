@@ -19,6 +19,7 @@ import (
 //	RetryInfo{retry_delay}   where waiting helps
 //	Help{links: the problem's page}
 const (
+	headerGRPCStatus  = "grpc-status"
 	headerGRPCDetails = "grpc-status-details-bin"
 	grpcDomain        = "oncewall"
 	grpcTypes         = "type.googleapis.com/google.rpc."

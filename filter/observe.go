@@ -299,14 +299,14 @@ func (s *Stream) observeResponse(now int64, r Response, end bool) {
 		s.observeOutcome(now, wire.Unknown, CodeOutcomeUnknown)
 		return
 	}
-	var word upstreamWord
+	word := upstreamWord{grpc: s.grpc}
 	lines := r.Lines()
 	for _, l := range lines {
 		word.hear(l)
 	}
 	res := &s.response
 	res.status, res.ttl = uint16(r.Status()), word.ttl
-	switch word.outcome(s.rule.outcome(r.Status())) {
+	switch word.outcome(r.Status(), s.rule.outcome(r.Status())) {
 	case rules.OutcomeRelease:
 		s.observeOutcome(now, wire.Release, CodeCreated)
 		return

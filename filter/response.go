@@ -57,10 +57,10 @@ func (s *Stream) ResponseHeaders(now int64, r Response, end bool) Action {
 	lines := r.Lines()
 	word := s.stripOwn(lines)
 	s.response.status, s.response.ttl = uint16(r.Status()), word.ttl
-	if _, refused := refusals[word.gateway]; refused && !word.said && !s.unprotected {
+	if _, refused := word.refusal(r.Status()); refused && !word.said && !s.unprotected {
 		s.response.code = word.gateway // the client hears it from the one who refused
 	}
-	switch word.outcome(s.rule.outcome(r.Status())) {
+	switch word.outcome(r.Status(), s.rule.outcome(r.Status())) {
 	case rules.OutcomeRelease:
 		switch {
 		case s.ran && !word.said:
@@ -112,8 +112,9 @@ func (s *Stream) passMarked() Action {
 // stripOwn removes the header lines that only this gateway writes and returns
 // upstream's word on its answer.
 func (s *Stream) stripOwn(lines []wire.HeaderLine) (word upstreamWord) {
+	word.grpc = s.grpc
 	for _, l := range lines {
-		if !strings.HasPrefix(l.Name, "idempo") {
+		if !strings.HasPrefix(l.Name, "idempo") && l.Name != headerGRPCStatus {
 			continue
 		}
 		word.hear(l)

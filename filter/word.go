@@ -21,23 +21,33 @@ type upstreamWord struct {
 	noStore bool
 	ttl     time.Duration // 0: nothing was said
 	gateway Code          // what another gateway says that it did
+	grpc    bool          // it answers a gRPC request
+	failed  bool          // by a gRPC status that is not OK
 }
 
 // hear takes a header line. Words that are not known are not heard: the status
-// decides.
+// decides. Of words that contradict each other the one counts, whatever their
+// order, that lets nothing run again: executed before not executed, and not to be
+// kept before kept.
 func (u *upstreamWord) hear(l wire.HeaderLine) {
 	switch l.Name {
 	case HeaderOutcome:
-		switch strings.TrimSpace(l.Value) {
-		case "final":
-			u.said, u.says = true, rules.OutcomeResult
-		case "no-store":
-			u.said, u.says, u.noStore = true, rules.OutcomeResult, true
-		case "not-executed":
-			u.said, u.says = true, rules.OutcomeRelease
+		for word := range strings.SplitSeq(l.Value, ",") {
+			switch strings.TrimSpace(word) {
+			case "final":
+				u.said, u.says = true, rules.OutcomeResult
+			case "no-store":
+				u.said, u.says, u.noStore = true, rules.OutcomeResult, true
+			case "not-executed":
+				if !u.said {
+					u.said, u.says = true, rules.OutcomeRelease
+				}
+			}
 		}
 	case HeaderStatus:
 		u.gateway = Code(strings.TrimSpace(l.Value))
+	case headerGRPCStatus:
+		u.failed = u.grpc && l.Value != "0"
 	case HeaderTTL:
 		// Nine digits cannot overflow, and are more than the longest life.
 		v := strings.TrimSpace(l.Value)
@@ -47,19 +57,30 @@ func (u *upstreamWord) hear(l wire.HeaderLine) {
 	}
 }
 
+// refusal is what the refusal of a gateway behind this one means; false: there is
+// none. A status below 400 refuses nothing, whatever stands beside it, unless it is
+// that of a gRPC answer that failed.
+func (u *upstreamWord) refusal(status int) (rules.Outcome, bool) {
+	if status < 400 && !u.failed {
+		return 0, false
+	}
+	o, refused := refusals[u.gateway]
+	return o, refused
+}
+
 // outcome is upstream's word, then that of a gateway behind this one, or what its
-// status says where neither said anything.
-func (u *upstreamWord) outcome(status rules.Outcome) rules.Outcome {
+// status says under the rule where neither said anything.
+func (u *upstreamWord) outcome(status int, says rules.Outcome) rules.Outcome {
 	if u.said {
 		return u.says
 	}
-	if o, refused := refusals[u.gateway]; refused {
+	if o, refused := u.refusal(status); refused {
 		return o
 	}
 	if u.gateway == CodeReplayed {
 		return rules.OutcomeResult
 	}
-	return status
+	return says
 }
 
 // outcome is what a status says under the rule.

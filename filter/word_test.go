@@ -19,6 +19,13 @@ func TestUpstreamWord(t *testing.T) {
 		{[]wire.HeaderLine{{Name: HeaderOutcome, Value: "no-store"}}, upstreamWord{said: true, noStore: true}},
 		{[]wire.HeaderLine{{Name: HeaderOutcome, Value: "Final"}}, upstreamWord{}},
 		{[]wire.HeaderLine{{Name: HeaderOutcome, Value: "maybe"}}, upstreamWord{}},
+		// Of two words that contradict each other the one that lets nothing run again.
+		{[]wire.HeaderLine{{Name: HeaderOutcome, Value: "not-executed"}, {Name: HeaderOutcome, Value: "final"}}, upstreamWord{said: true}},
+		{[]wire.HeaderLine{{Name: HeaderOutcome, Value: "final"}, {Name: HeaderOutcome, Value: "not-executed"}}, upstreamWord{said: true}},
+		{[]wire.HeaderLine{{Name: HeaderOutcome, Value: "no-store"}, {Name: HeaderOutcome, Value: "not-executed"}}, upstreamWord{said: true, noStore: true}},
+		{[]wire.HeaderLine{{Name: HeaderOutcome, Value: "no-store"}, {Name: HeaderOutcome, Value: "final"}}, upstreamWord{said: true, noStore: true}},
+		{[]wire.HeaderLine{{Name: HeaderOutcome, Value: "not-executed, final"}}, upstreamWord{said: true}},
+		{[]wire.HeaderLine{{Name: HeaderOutcome, Value: "not-executed"}, {Name: HeaderOutcome, Value: "maybe"}}, upstreamWord{said: true, says: rules.OutcomeRelease}},
 		{[]wire.HeaderLine{{Name: HeaderTTL, Value: "60"}}, upstreamWord{ttl: time.Minute}},
 		{[]wire.HeaderLine{{Name: HeaderTTL, Value: "0"}}, upstreamWord{}},
 		{[]wire.HeaderLine{{Name: HeaderTTL, Value: "000"}}, upstreamWord{}},
