@@ -10,13 +10,10 @@ import (
 	"github.com/oncewall/oncewall/filter"
 )
 
-// Where access logs find what became of a request:
-// %FILTER_STATE(wasm.oncewall_status:PLAIN)% and
-// %FILTER_STATE(wasm.oncewall_rule:PLAIN)%.
-var (
-	statusPath = []string{"oncewall_status"}
-	rulePath   = []string{"oncewall_rule"}
-)
+// statePath is where access logs find what became of a request, as
+// "rule=orders outcome=replayed": %FILTER_STATE(wasm.oncewall:PLAIN)%. It is one
+// property, since setting one costs Envoy more than all else that is told here.
+var statePath = []string{"oncewall"}
 
 // labels tell the counters of decisions apart.
 type labels struct {
@@ -28,29 +25,38 @@ type labels struct {
 // outcome, and, where it is a refusal, to the log.
 func (p *plugin) decided(e *filter.Effect) {
 	d := &e.Decision
+	t := p.teller(labels{d.Rule, d.Code})
 	if e.Stream != nil {
 		// The host refuses it only for a stream that is gone.
-		_ = proxywasm.SetProperty(rulePath, []byte(d.Rule))
-		_ = proxywasm.SetProperty(statusPath, []byte(d.Code))
+		_ = proxywasm.SetProperty(statePath, t.state)
 	}
-	p.counter(labels{d.Rule, d.Code}).Increment(1)
+	t.counter.Increment(1)
 	if d.Refused() {
 		p.logRefusal(d)
 	}
 }
 
-// counter is the counter of a rule's decisions, made when it is first needed: of
-// the product of rules and codes most pairs never occur.
+// teller is what one pair of labels is told with.
+type teller struct {
+	counter proxywasm.MetricCounter
+	state   []byte
+}
+
+// teller returns that of a rule's decisions, made when it is first needed: of the
+// product of rules and codes most pairs never occur.
 //
-// The labels stand in the name as Istio writes them, for Envoy's stats_tags to
-// take out (envoy/README.md).
-func (p *plugin) counter(l labels) proxywasm.MetricCounter {
-	c, ok := p.decisions[l]
+// The labels stand in the counter's name as Istio writes them, for Envoy's
+// stats_tags to take out (envoy/README.md).
+func (p *plugin) teller(l labels) *teller {
+	t, ok := p.decisions[l]
 	if !ok {
-		c = proxywasm.DefineCounterMetric("rule=.=" + l.rule + ";.outcome=.=" + string(l.code) + ";.idempotency.requests")
-		p.decisions[l] = c
+		t = &teller{
+			counter: proxywasm.DefineCounterMetric("rule=.=" + l.rule + ";.outcome=.=" + string(l.code) + ";.idempotency.requests"),
+			state:   []byte("rule=" + l.rule + " outcome=" + string(l.code)),
+		}
+		p.decisions[l] = t
 	}
-	return c
+	return t
 }
 
 // logRefusal writes one line of JSON. It holds fixed words and numbers alone, so

@@ -66,7 +66,7 @@ type plugin struct {
 	metrics     []proxywasm.MetricCounter
 	// decisions are the counters by rule and outcome, callouts the distribution of
 	// callout times.
-	decisions map[labels]proxywasm.MetricCounter
+	decisions map[labels]*teller
 	callouts  proxywasm.MetricHistogram
 	lines     filter.Lines
 	debug     bool
@@ -103,7 +103,7 @@ func (p *plugin) OnPluginStart(int) types.OnPluginStartStatus {
 	p.headers = calloutHeaders(cfg, wire.BatchPath, os.Getenv(envSecret))
 	p.waiting = calloutHeaders(cfg, wire.WaitPath, os.Getenv(envSecret))
 	keepHanded()
-	p.decisions = map[labels]proxywasm.MetricCounter{}
+	p.decisions = map[labels]*teller{}
 	p.callouts = proxywasm.DefineHistogramMetric("idempotency.callout_ms")
 	for _, name := range filter.Metrics() {
 		p.metrics = append(p.metrics, proxywasm.DefineCounterMetric(name))
