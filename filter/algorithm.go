@@ -13,7 +13,8 @@ import (
 // a request enters them: a client cannot choose one.
 //
 // The texts they are made from change whenever equal bodies or headers would get
-// another digest; the domains of package canon tell the ways within one
+// another digest, unless so few would that it is better to go on comparing the rest
+// with records of before; the domains of package canon tell the ways within one
 // algorithm apart.
 const (
 	bodyAlgorithmText    = "oncewall/body/2\x00"

@@ -8,7 +8,8 @@
 //
 //   - no white space between tokens;
 //   - the members of an object in ascending order of their decoded names,
-//     compared as UTF-8 bytes;
+//     compared as UTF-8 bytes; those that differ by case alone have their order
+//     of the body in the places that they have together;
 //   - strings with the shortest escapes (\" \\ \b \t \n \f \r, other control
 //     characters as \u00xx in lower case) and everything else as UTF-8; there is
 //     no Unicode normalisation;

@@ -12,7 +12,7 @@ import (
 type index struct {
 	body    []byte
 	names   []byte   // decoded names, of those that hold escapes
-	members []member // object by object, each sorted by name
+	members []member // object by object, each sorted by name, but see keepFolded
 	objects []object // in the order of their opening braces; {} is left out
 	open    []member // members of the objects that are still open
 	frames  []frame
@@ -98,8 +98,13 @@ func (x *index) build(allowDuplicates bool) error {
 				opened = true
 			case c == '}' && top.isObject:
 				pos++
-				if !x.closeObject(top, pos) && !allowDuplicates {
-					return ErrDuplicate
+				distinct := x.closeObject(top, pos)
+				if !allowDuplicates {
+					if !distinct {
+						return ErrDuplicate
+					}
+					o := x.objects[top.number]
+					x.keepFolded(x.members[o.first : o.first+o.n])
 				}
 				x.frames = x.frames[:len(x.frames)-1]
 			case c == ']' && !top.isObject:

@@ -3,8 +3,10 @@ package canon
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math/big"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -148,4 +150,40 @@ func coefficient(s string) (c, exp *big.Int) {
 	c = new(big.Int)
 	c.SetString(whole+frac, 10)
 	return c, exp.Sub(exp, big.NewInt(int64(len(frac))))
+}
+
+// foldOrders are the names that differ by case alone from another of their object,
+// in their order there, with their object's place; nil: there are none.
+func foldOrders(body []byte) (orders []string) {
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	var read func(place string)
+	read = func(place string) {
+		t, _ := d.Token()
+		switch t {
+		case json.Delim('['):
+			for i := 0; d.More(); i++ {
+				read(fmt.Sprintf("%s/%d", place, i))
+			}
+			d.Token()
+		case json.Delim('{'):
+			var names []string
+			for d.More() {
+				name, _ := d.Token()
+				names = append(names, name.(string))
+				read(fmt.Sprintf("%s/%q", place, name))
+			}
+			d.Token()
+			for i, name := range names {
+				for _, later := range names[i+1:] {
+					if strings.EqualFold(name, later) {
+						orders = append(orders, fmt.Sprintf("%s: %q before %q", place, name, later))
+					}
+				}
+			}
+		}
+	}
+	read("")
+	slices.Sort(orders)
+	return orders
 }

@@ -16,7 +16,7 @@ import (
 // so that trees that differ little are drawn often.
 func treeGen(depth int) *rapid.Generator[any] {
 	text := rapid.OneOf(
-		rapid.SampledFrom([]string{"", "a", "b", "ab", "é", "e\u0301", "😀", "\x00", "\"\\/", "\ufffd", "～"}),
+		rapid.SampledFrom([]string{"", "a", "A", "b", "ab", "é", "e\u0301", "😀", "\x00", "\"\\/", "\ufffd", "～"}),
 		rapid.StringN(0, 6, -1))
 	number := rapid.Custom(func(t *rapid.T) json.Number {
 		n := rapid.OneOf(
