@@ -17,7 +17,7 @@ import (
 // it would wait for itself. Anyone can write the namespace into a header, so it
 // counts only with a proof: a MAC, under the secret that the namespace's gateways
 // share with the bridge, of what the claim is of. It is worth something for that
-// key alone, and for no longer than the claim was to be trusted.
+// key and that request alone, and for no longer than the claim was to be trusted.
 
 // proofBytes are what is sent of the MAC.
 const proofBytes = 16
@@ -79,11 +79,12 @@ func (s *Stream) comesBack(now int64) bool {
 	return age.Abs() <= s.rule.Recovery.Lease+proofSlack
 }
 
-// prove is the MAC that says that this stream's key is claimed with a fence.
+// prove is the MAC that says that this stream's key is claimed with a fence, for a
+// request of this fingerprint: method, target, and what the rule compares besides.
 func (s *Stream) prove(fence uint64) string {
 	m := hmac.New(sha256.New, s.w.gatewayKey)
 	b := make([]byte, 0, 256)
-	for _, part := range [...]string{s.w.cfg.Namespace, s.rule.Scope, s.principal, s.key} {
+	for _, part := range [...]string{s.w.cfg.Namespace, s.rule.Scope, s.principal, s.key, string(s.fingerprint)} {
 		b = binary.BigEndian.AppendUint32(b, uint32(len(part)))
 		b = append(b, part...)
 	}

@@ -30,10 +30,16 @@ func TestProof(t *testing.T) {
 	stream := func(w *Worker, key string) *Stream {
 		s := w.Open(1, w.Match("POST", "/orders"), "POST", "/orders")
 		s.principal, s.key = "ada", key
+		s.fingerprint = w.headerFingerprint("POST", "/orders")
+		return s
+	}
+	other := func(s *Stream, fingerprint []byte) *Stream {
+		s.fingerprint = fingerprint
 		return s
 	}
 	fence := uint64((epoch + now) / 1000)
 	w := worker("secret")
+	body := wire.AppendPart(w.headerFingerprint("POST", "/orders"), wire.PartBody, wire.AlgorithmFixed, [wire.DigestBytes]byte{1})
 	mac := stream(w, "k").prove(fence)
 	f := strconv.FormatUint(fence, 10)
 	old := fence - uint64((time.Hour).Microseconds())
@@ -45,6 +51,9 @@ func TestProof(t *testing.T) {
 	}{
 		{"a loop", w, came(w, stream(w, "k"), "edge", f, mac), true},
 		{"another key", w, came(w, stream(w, "l"), "edge", f, mac), false},
+		{"another method", w, came(w, other(stream(w, "k"), w.headerFingerprint("PUT", "/orders")), "edge", f, mac), false},
+		{"another target", w, came(w, other(stream(w, "k"), w.headerFingerprint("POST", "/orders?x")), "edge", f, mac), false},
+		{"another body", w, came(w, other(stream(w, "k"), body), "edge", f, mac), false},
 		{"another fence", w, came(w, stream(w, "k"), "edge", strconv.FormatUint(fence+1, 10), mac), false},
 		{"another namespace", w, came(w, stream(w, "k"), "inner", f, mac), false},
 		{"no proof", w, came(w, stream(w, "k"), "edge", f, ""), false},
@@ -56,8 +65,8 @@ func TestProof(t *testing.T) {
 			t.Errorf("%s: %t, want %t", c.name, got, c.want)
 		}
 	}
-	other := worker("another")
-	if came(other, stream(other, "k"), "edge", f, mac).comesBack(now) {
+	strange := worker("another")
+	if came(strange, stream(strange, "k"), "edge", f, mac).comesBack(now) {
 		t.Error("believed under another secret")
 	}
 	none := worker("")
@@ -130,6 +139,43 @@ func TestAnotherGatewaysWordToGRPC(t *testing.T) {
 		g.respond(s, upstream(200, lines...), true)
 		if got := g.flights[0].batch.Ops[0].Kind; got != c.want {
 			t.Errorf("%s, grpc-status %q: operation %d, want %d", c.request, c.status, got, c.want)
+		}
+	}
+}
+
+// TestProofOfAFinishedKey: who has got hold of a proof runs nothing with it once
+// the key is finished, under the same body or another, whatever worker he meets.
+func TestProofOfAFinishedKey(t *testing.T) {
+	cfg := parseConfig(t, true)
+	with := func() *rig {
+		g := rigWith(t, cfg)
+		g.w.SetSecret("secret")
+		return g
+	}
+	one, two := with(), with()
+	send := func(g *rig, body string, lines ...wire.HeaderLine) *seen {
+		s := g.open("POST", "/orders", "k", false, lines...)
+		g.body(s, body, true)
+		g.answerAll()
+		return s
+	}
+	first := send(one, `{"n":1}`)
+	again := []wire.HeaderLine{line(HeaderGateway, "edge"), line(HeaderFence, first.request[HeaderFence]),
+		line(HeaderAttempt, "1"), line(HeaderProof, first.request[HeaderProof])}
+	if s := send(one, `{"n":1}`, again...); s.core.state != statePassing || s.request[HeaderProof] == "" {
+		t.Fatalf("a loop does not pass: %q", s.code())
+	}
+	one.respond(first, upstream(201), true)
+	one.answerAll()
+	two.records = one.records
+	for _, c := range []struct {
+		g          *rig
+		body, want string
+	}{
+		{one, `{"n":1}`, string(CodeReplayed)}, {one, `{"n":2}`, string(CodeKeyReused)}, {two, `{"n":2}`, string(CodeKeyReused)},
+	} {
+		if s := send(c.g, c.body, again...); s.core.state != stateReplied || s.code() != c.want {
+			t.Errorf("%s: %q in state %d, want %q", c.body, s.code(), s.core.state, c.want)
 		}
 	}
 }

@@ -273,15 +273,15 @@ func (s *Stream) requestComplete(now int64, paused Action) Action {
 	if s.undecided && !s.decided(now) {
 		return Continue
 	}
-	if s.comesBack(now) {
-		s.passBack()
-		return Continue
-	}
 	if e := s.w.done.get(now, s.record, s.rule); e != nil {
 		s.w.count(MetricReplayedLocally)
 		s.tallyFinished(now, e)
 		s.answerFinished(now, e)
 		return discardOf(paused)
+	}
+	if s.comesBack(now) {
+		s.passBack()
+		return Continue
 	}
 	if s.localKnown() {
 		return discardOf(paused)
