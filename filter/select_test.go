@@ -45,6 +45,14 @@ func TestRouteMetadata(t *testing.T) {
 			t.Errorf("%s %s, %q: %s, want %s", test.method, test.path, test.metadata, got, test.want)
 		}
 	}
+	w := NewWorker(cfg, [16]byte{})
+	stray := ask("idempotency-key: k", route+"rule: gone")
+	w.Open(1, w.Select("POST", "/a", stray), "POST", "/a").RequestHeaders(0, stray, true)
+	for _, e := range w.Effects() {
+		if e.Kind == Decide && e.Decision != (Decision{Rule: "misrouted", Code: CodeMisconfigured, Status: 500}) {
+			t.Errorf("told as %+v", e.Decision)
+		}
+	}
 	r := ask("idempotency-key: k", route+"mode: off")
 	if got := nameOf(Explain(blind, "POST", "/a", r, nil)); got != "path" {
 		t.Errorf("without envoy.route_metadata: %s", got)

@@ -89,7 +89,7 @@ type Worker struct {
 // bits, drawn anew for each VM: owners begin with it.
 func NewWorker(cfg *rules.Config, seed [16]byte) *Worker {
 	w := &Worker{cfg: cfg, rules: make(map[*rules.Rule]*Rule, len(cfg.Rules)), done: newCache(), room: newWaitRoom(),
-		named: make(map[string]*rules.Rule, len(cfg.Rules)), misrouted: &Rule{Rule: &rules.Rule{}}, ambiguous: &Rule{Rule: rules.Ambiguous},
+		named: make(map[string]*rules.Rule, len(cfg.Rules)), misrouted: &Rule{Rule: &rules.Rule{Name: "misrouted"}}, ambiguous: &Rule{Rule: rules.Ambiguous},
 		ambiguousObserved: &Rule{Rule: rules.AmbiguousObserved}}
 	copy(w.owner[:], seed[:])
 	if cfg.Discovery != "" {
