@@ -168,6 +168,11 @@ var bad = []struct {
 	{"a header after none", second(`"name": "s", "match": {"headers": [{"name": "a"}], "path": {"prefix": "/r"}}`), `rule "s": match is covered by rule "r", which stands before it; this rule would never be met`, false},
 	{"one scope, two kinds of principal", second(`"name": "s", "scope": "r", "match": {"path": {"prefix": "/s"}}, "principal": "anonymous"`), `rule "s": scope is shared with rule "r", whose principal is of another kind: their keys would never meet`, false},
 	{"one scope, issued and not", second(`"name": "s", "scope": "r", "match": {"path": {"prefix": "/s"}}, "key": {"issued": true}`), `rule "s": scope is shared with rule "r", whose key.issued is another: one key would be both`, false},
+	{"one scope, other bodies", second(`"name": "s", "scope": "r", "match": {"path": {"prefix": "/s"}}, "fingerprint": {"body": "none"}`), `rule "s": fingerprint differs from that of rule "r", which has the same scope: a request under a key of the other rule would not be compared with it`, false},
+	{"one scope, other ignored members", second(`"name": "s", "scope": "r", "match": {"path": {"prefix": "/s"}}, "fingerprint": {"ignore": ["/a"]}`), `rule "s": fingerprint differs from that of rule "r", which has the same scope: a request under a key of the other rule would not be compared with it`, false},
+	{"one scope, other headers", second(`"name": "s", "scope": "r", "match": {"path": {"prefix": "/s"}}, "fingerprint": {"headers": ["a"]}`), `rule "s": fingerprint differs from that of rule "r", which has the same scope: a request under a key of the other rule would not be compared with it`, false},
+	{"one scope, other prefixes", second(`"name": "s", "scope": "r", "match": {"path": {"prefix": "/s"}}, "fingerprint": {"over": "prefix"}`), `rule "s": fingerprint differs from that of rule "r", which has the same scope: a request under a key of the other rule would not be compared with it`, false},
+	{"one scope, other bounds", second(`"name": "s", "scope": "r", "match": {"path": {"prefix": "/s"}}, "fingerprint": {"max_decoded_body": "2KiB"}`), `rule "s": fingerprint differs from that of rule "r", which has the same scope: a request under a key of the other rule would not be compared with it`, false},
 	{"previous scope of now", second(`"name": "s", "previous_scopes": ["a", "s"], "match": {"path": {"prefix": "/s"}}`), `rule "s": previous_scopes[1] "s" is the rule's scope of now`, false},
 	{"previous scope in use", second(`"name": "s", "previous_scopes": ["r"], "match": {"path": {"prefix": "/s"}}`), `rule "s": previous_scopes[0] "r" is the scope of rule "r"`, false},
 	{"one previous scope twice", second(`"name": "s", "previous_scopes": ["a", "a"], "match": {"path": {"prefix": "/s"}}`), `rule "s": previous_scopes[1] "a" is there twice, first at [0]`, true},
@@ -196,7 +201,7 @@ func TestBad(t *testing.T) {
 
 // Two rules may share a scope when they agree on whose and which keys they are.
 func TestSharedScope(t *testing.T) {
-	mustParse(t, second(`"name": "s", "scope": "r", "match": {"path": {"prefix": "/s"}}`))
+	mustParse(t, second(`"name": "s", "scope": "r", "match": {"path": {"prefix": "/s"}}, "fingerprint": {"max_body": "1KiB"}`))
 	mustParse(t, second(`"name": "s", "scope": "r", "match": {"path": {"prefix": "/s"}}, "principal": "anonymous", "mode": "off"`))
 	mustParse(t, second(`"name": "s", "match": {"methods": ["GET"], "path": {"prefix": "/r"}}`))
 }

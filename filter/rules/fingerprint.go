@@ -36,6 +36,13 @@ func (p *parser) checkFingerprint(r *Rule, n *node) {
 	}
 }
 
+// compares reports whether bodies and headers of requests under the two are
+// compared with each other: whether their parts are made by one algorithm.
+func (f *Fingerprint) compares(g *Fingerprint) bool {
+	return f.Body == g.Body && f.MaxDecodedBody == g.MaxDecodedBody && f.Over == g.Over &&
+		(f.Over <= OverReject || f.MaxBody == g.MaxBody) && slices.Equal(f.Ignore, g.Ignore) && slices.Equal(f.Headers, g.Headers)
+}
+
 // IgnoredFields returns the names of the fields that Ignore points to, for
 // BodyForm and BodyMultipart.
 func (f *Fingerprint) IgnoredFields() []string {

@@ -119,6 +119,8 @@ func (p *parser) compareRules() {
 			p.add("scope", nil, "is shared with rule %q, whose principal is of another kind: their keys would never meet", first.Name)
 		case first.Key.Issued != r.Key.Issued:
 			p.add("scope", nil, "is shared with rule %q, whose key.issued is another: one key would be both", first.Name)
+		case !first.Fingerprint.compares(&r.Fingerprint):
+			p.add("fingerprint", nil, "differs from that of rule %q, which has the same scope: a request under a key of the other rule would not be compared with it", first.Name)
 		}
 	}
 	p.comparePrevious(scopes)

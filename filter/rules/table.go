@@ -83,7 +83,7 @@ var rule = &field{kind: kindObject, members: append([]*field{
 	},
 	{
 		name: "scope", kind: kindString, min: 1, max: 128, form: formName, def: "`name`",
-		meaning: "Stable name under which the rule's keys live. Rules with one scope share their keys; they must agree on the kind of `principal` and on `key.issued`.",
+		meaning: "Stable name under which the rule's keys live. Rules with one scope share their keys; they must agree on the kind of `principal`, on `key.issued`, and on `fingerprint` but for a `max_body` above which nothing is compared.",
 		loss:    "Renaming a rule without a scope forgets its keys: a retry of an old key runs again.",
 	},
 	{
