@@ -62,3 +62,15 @@ func TestGRPCRefusals(t *testing.T) {
 		t.Error("a request that is not gRPC gets what only gRPC reads")
 	}
 }
+
+func TestIsGRPC(t *testing.T) {
+	for contentType, want := range map[string]bool{
+		"application/grpc": true, "Application/gRPC": true, "application/grpc+proto": true, "application/grpc;charset=utf-8": true, "application/grpc ; a=b": true,
+		"application/grpc-web": false, "application/grpc-web+proto": false, "application/grpc-web-text": false, "application/grpcx": false,
+		"application/grp": false, "": false, "text/application/grpc": false,
+	} {
+		if got := isGRPC(contentType); got != want {
+			t.Errorf("%q: %t", contentType, got)
+		}
+	}
+}

@@ -123,3 +123,12 @@ func validValue(s string) bool {
 	}
 	return true
 }
+
+// isGRPC reports whether a Content-Type is that of gRPC: application/grpc, with a
+// "+" and the messages' format or parameters behind it. gRPC-Web is none, whose
+// answers are ordinary ones.
+func isGRPC(contentType string) bool {
+	const name = "application/grpc"
+	return hasPrefixFold(contentType, name) &&
+		(len(contentType) == len(name) || strings.IndexByte("+; \t", contentType[len(name)]) >= 0)
+}

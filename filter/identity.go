@@ -39,6 +39,10 @@ func keyReason(err error) string {
 		return "The query or form that holds the key can be read in more than one way."
 	case errors.Is(err, rules.ErrPath):
 		return "The path that holds the key can be read in more than one way."
+	case errors.Is(err, errKeyEncoded):
+		return "The body that holds the key is compressed."
+	case errors.Is(err, errKeyNotJSON):
+		return "The body that holds the key is not JSON."
 	case errors.Is(err, key.ErrTooShort):
 		return "The key is too short."
 	case errors.Is(err, key.ErrAlphabet):

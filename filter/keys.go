@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/oncewall/oncewall/filter/canon"
@@ -84,17 +85,27 @@ func (p *keyPart) inHead(path string, r Request, limit int) (v keyValue) {
 	return v
 }
 
-// inBody looks for a part in the body. form says that the body is declared to be
-// a form, other that the rule has another source for forms.
-func (p *keyPart) inBody(body []byte, form, other bool) (v keyValue) {
+// Why a body that should hold the key is not looked into.
+var (
+	errKeyEncoded = errors.New("key: in a body with a content coding")
+	errKeyNotJSON = errors.New("key: in a body that is not JSON")
+)
+
+// inBody looks for a part in the body, of which pending says what it is declared to
+// be. other says that the rule has another source for forms.
+func (p *keyPart) inBody(body []byte, pending *pendingKey, other bool) (v keyValue) {
 	switch {
+	case p.Form != "" && !pending.form:
+	case p.Form == "" && pending.form && other: // JSON is not looked for in a form
+	case pending.encoded:
+		v.err = errKeyEncoded
 	case p.Form != "":
-		if form {
-			v.text, v.found, v.err = canon.LookupForm(body, p.Form)
-		}
-	case form && other: // JSON is not looked for in a form
+		v.text, v.found, v.err = canon.LookupForm(body, p.Form)
 	default:
 		v.text, v.found, v.err = canon.Lookup(body, p.JSON[0])
+		if errors.Is(v.err, canon.ErrSyntax) || errors.Is(v.err, canon.ErrUTF8) {
+			v.err = errKeyNotJSON
+		}
 	}
 	return v
 }
@@ -104,6 +115,9 @@ type pendingKey struct {
 	from  int          // the first source that is in the body
 	heads [][]keyValue // what the headers hold of it and of those behind it
 	form  bool         // the body is declared to be a form
+	// encoded: it is declared to be compressed. The key is not looked for in what
+	// it decodes to: a backend that does not decode it reads another one, or none.
+	encoded bool
 }
 
 // keyFromHeaders looks for the key in the rule's sources, in their order, up to
@@ -139,7 +153,7 @@ func (s *Stream) takeKey(v keyValue) *refusal {
 // pendingFrom keeps what the headers hold of the sources from the first one in
 // the body on: that one is looked at first.
 func (rule *Rule) pendingFrom(from int, path string, r Request) *pendingKey {
-	p := &pendingKey{from: from, form: isForm(r)}
+	p := &pendingKey{from: from, form: isForm(r), encoded: isEncoded(r)}
 	for i := from; i < len(rule.keys); i++ {
 		src := &rule.keys[i]
 		values := make([]keyValue, len(src.parts))
@@ -170,7 +184,7 @@ func (rule *Rule) keyAt(p *pendingKey, i int, body []byte) keyValue {
 	src := &rule.keys[p.from+i]
 	return src.join(rule.Key.MaxLength, func(n int) keyValue {
 		if part := &src.parts[n]; part.InBody() {
-			return part.inBody(body, p.form, rule.formKeys)
+			return part.inBody(body, p, rule.formKeys)
 		}
 		return p.heads[i][n]
 	})
@@ -184,6 +198,16 @@ func isForm(r Request) bool {
 	}
 	name, _, _ := strings.Cut(lines[0], ";")
 	return strings.EqualFold(strings.TrimSpace(name), "application/x-www-form-urlencoded")
+}
+
+// isEncoded reports whether a request declares a content coding.
+func isEncoded(r Request) bool {
+	for _, line := range r.Header("content-encoding") {
+		if c := strings.Trim(line, " \t"); c != "" && !strings.EqualFold(c, "identity") {
+			return true
+		}
+	}
+	return false
 }
 
 // presentKey is the index of the first source that is present, valid or not; -1:

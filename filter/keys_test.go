@@ -69,6 +69,12 @@ func TestKeys(t *testing.T) {
 	}{
 		{"header", `[{"header": "k"}]`, "/a/1/2", []string{"k: x"}, "", "x"},
 		{"header twice", `[{"header": "k"}]`, "/a/1/2", []string{"k: x", "k: x"}, "", "key-invalid: The key was sent more than once."},
+		{"compressed body", `[{"json": "/k"}]`, "/a/1/2", []string{"content-encoding: gzip"}, gzipped(`{"k":"x"}`, 9), "key-invalid: The body that holds the key is compressed."},
+		{"compressed form", `[{"form": "k"}, {"header": "k"}]`, "/a/1/2", []string{form, "content-encoding: br", "k: x"}, "\x0b\x01", "key-invalid: The body that holds the key is compressed."},
+		{"not compressed after all", `[{"json": "/k"}]`, "/a/1/2", []string{"content-encoding: Identity"}, `{"k":"x"}`, "x"},
+		{"UTF-16", `[{"json": "/k"}]`, "/a/1/2", nil, "\xff\xfe{\x00}\x00", "key-invalid: The body that holds the key is not JSON."},
+		{"byte order mark", `[{"json": "/k"}]`, "/a/1/2", nil, "\ufeff{\"k\":\"x\"}", "key-invalid: The body that holds the key is not JSON."},
+		{"garbage", `[{"json": "/k"}]`, "/a/1/2", nil, "k=x", "key-invalid: The body that holds the key is not JSON."},
 		{"absent", `[{"header": "k"}]`, "/a/1/2", nil, "", "key-missing"},
 		{"query", `[{"query": "k"}]`, "/a/1/2?j=1&k=a%2Bb+c&l", nil, "", "a+b c"},
 		{"query, decoded once", `[{"query": "k"}]`, "/a/1/2?k=%2541", nil, "", "%41"},

@@ -303,9 +303,10 @@ func (s *Stream) complete() wire.Operation {
 	for _, l := range res.lines {
 		size += len(l.Name) + len(l.Value) + 12
 	}
-	enc, err := wire.AppendResponse(make([]byte, 0, size),
-		&wire.Response{Status: res.status, Headers: res.lines, Body: res.body})
-	if err != nil {
+	kept := wire.Response{Status: res.status, Headers: res.lines, Body: res.body}
+	enc, err := wire.AppendResponse(make([]byte, 0, size), &kept)
+	if err != nil || CheckResponse(&kept) != nil { // a 205 with a body, say: nobody could replay it
+		s.w.count(MetricDropped)
 		s.dropCapture()
 		return s.executed()
 	}

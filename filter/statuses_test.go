@@ -52,3 +52,28 @@ func TestRuleStatuses(t *testing.T) {
 		t.Error("the default was changed")
 	}
 }
+
+// What nobody could replay is recorded as executed, without a result.
+func TestBodyWhereNoneBelongs(t *testing.T) {
+	for _, path := range []string{"/orders", "/after"} {
+		for status, want := range map[int]string{205: "E", 304: "E", 204: "E", 200: "C"} {
+			g := newRig(t, true)
+			s := g.open("POST", path, "k", false)
+			g.body(s, `{}`, true)
+			g.answerAll()
+			g.respond(s, upstream(status), false)
+			g.respondBody(s, "body", true)
+			g.answerAll()
+			g.finish(s, Trail{Attempts: 1})
+			g.answerAll()
+			for _, r := range g.records {
+				if r.state != want || int(r.status) != status || (len(r.result) > 0) != (want == "C") {
+					t.Errorf("%s, %d: state %s, status %d, %d bytes", path, status, r.state, r.status, len(r.result))
+				}
+			}
+			if len(g.records) != 1 || g.w.captured != 0 {
+				t.Errorf("%s, %d: %d records, %d bytes held", path, status, len(g.records), g.w.captured)
+			}
+		}
+	}
+}

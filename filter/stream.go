@@ -122,7 +122,7 @@ func (s *Stream) readsBody() bool {
 // RequestHeaders is the first event of a stream. end: there is no body.
 func (s *Stream) RequestHeaders(now int64, r Request, end bool) Action {
 	for _, v := range r.Header("content-type") {
-		s.grpc = s.grpc || hasPrefixFold(v, "application/grpc")
+		s.grpc = s.grpc || isGRPC(v)
 	}
 	s.trace, s.retried = traceOf(r), retriedBefore(r)
 	if s.rule != nil && s.rule.Observes() && !s.w.judging && s.observeHeaders(now, r, end) {
