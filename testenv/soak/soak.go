@@ -150,10 +150,14 @@ func (r *run) tenth(ctx context.Context, tenth int) (f Figures, err error) {
 			}
 		}
 	}()
-	// Several rounds, so that the first tenth has met the worst of what comes after.
-	rounds := max(share/roundRequests, 1)
+	// Several rounds, and the hardest first, so that the first tenth has met the
+	// worst of what comes after: what grows then grows with the number of requests.
+	rounds, away := max(share/roundRequests, 1), r.o.Connections/2
+	if tenth == 0 {
+		away = r.o.Connections
+	}
 	for i := range rounds {
-		if err = r.round(ctx, tenth*rounds+i, share/rounds); err != nil {
+		if err = r.round(ctx, tenth*rounds+i, share/rounds, away); err != nil {
 			return f, err
 		}
 	}
@@ -181,14 +185,14 @@ func (r *run) tenth(ctx context.Context, tenth int) (f Figures, err error) {
 // roundRequests is about the size of a round.
 const roundRequests = 20_000
 
-// round plays the three loads: a few connections, all of them, and half as many
+// round plays the three loads: a few connections, all of them, and width of them
 // with the bridge away.
-func (r *run) round(ctx context.Context, number, n int) error {
+func (r *run) round(ctx context.Context, number, n, width int) error {
 	r.load(ctx, number, 0, n*7/10, 32)
 	r.load(ctx, number, 1, n*2/10, r.o.Connections)
 	away := make(chan error, 1)
 	go func() { away <- r.bridgeAway(ctx) }()
-	r.load(ctx, number, 2, n-n*7/10-n*2/10, r.o.Connections/2)
+	r.load(ctx, number, 2, n-n*7/10-n*2/10, width)
 	return <-away
 }
 
