@@ -16,7 +16,6 @@ var bad = []struct {
 	// The text.
 	{"not JSON", `{"namespace": "edge",}`, `not JSON at line 1, column 22: invalid character '}' looking for beginning of object key string`, true},
 	{"second line", "{\n  nope", `not JSON at line 2, column 3: invalid character 'n' looking for beginning of object key string`, true},
-	{"an Envoy Struct", "\n\x12\n\tnamespace\x12\x05\x1a\x03edg", `not JSON: this looks like an Envoy Struct, which a plugin is handed as protobuf; write the JSON into a StringValue`, true},
 	{"not an object", `[]`, `must be an object, is a list`, true},
 	{"unknown field", withRule(`, "retries": 1`), `rule "r": retries is not a field; the fields here are name, scope, previous_scopes, match, key, fingerprint, durability, mode, enforce_percent, lookup, streaming, principal, in_flight, completed, record, outcomes, statuses, upstream_timeout, envoy_retries, recovery, unavailable`, true},
 	{"duplicate member", withRule(`, "unavailable": "forward"`), `rule "r": unavailable is there twice`, false},

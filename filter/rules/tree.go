@@ -55,6 +55,11 @@ func readTree(b []byte, c *collector) *node {
 		c.add("", nil, "the configuration has %d bytes; the limit is %d", len(b), MaxConfigBytes)
 		return nil
 	}
+	if len(b) > 0 && b[0] == structTag {
+		if n, err := readStruct(b, maxDepth); err == nil {
+			return n
+		}
+	}
 	if !utf8.Valid(b) {
 		c.add("", nil, "the configuration is not valid UTF-8")
 		return nil
@@ -78,17 +83,10 @@ func readTree(b []byte, c *collector) *node {
 
 var errDepth = fmt.Errorf("objects and lists are nested more than %d deep", maxDepth)
 
-// structValue is the tag of a value in a google.protobuf.Struct, which begins with
-// a line feed, the tag of a field. JSON never has it outside of a string's escapes.
-const structValue = 0x12
-
 func syntaxReason(b []byte, err error) string {
 	var syntax *json.SyntaxError
 	if !errors.As(err, &syntax) {
 		return err.Error()
-	}
-	if len(b) > 0 && b[0] == '\n' && bytes.IndexByte(b, structValue) > 0 {
-		return "not JSON: this looks like an Envoy Struct, which a plugin is handed as protobuf; write the JSON into a StringValue"
 	}
 	before := b[:min(max(syntax.Offset-1, 0), int64(len(b)))]
 	line := bytes.Count(before, []byte("\n")) + 1
