@@ -22,7 +22,7 @@ func asStruct(t testing.TB, text string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := proto.Marshal(s)
+	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(s)
 	if err != nil {
 		t.Fatal(err)
 	}
