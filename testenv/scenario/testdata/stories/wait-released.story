@@ -1,5 +1,6 @@
 story: A first request that was released leaves its key to one of those that wait
 rules: main
+runs: core harness
 mode: both
 
 upstream: holds
