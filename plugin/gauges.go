@@ -3,7 +3,6 @@
 package main
 
 import (
-	"runtime/metrics"
 	"time"
 
 	"github.com/tetratelabs/proxy-wasm-go-sdk/proxywasm"
@@ -20,11 +19,10 @@ type board struct {
 	gauge [filter.GaugeCount]proxywasm.MetricGauge
 	told  [filter.GaugeCount]int64
 	at    time.Time
-	read  []metrics.Sample
 }
 
 func newBoard() *board {
-	b := &board{read: []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/total:bytes"}}}
+	b := &board{}
 	for i, name := range filter.Gauges() {
 		b.gauge[i] = proxywasm.DefineGaugeMetric(name)
 	}
@@ -43,9 +41,8 @@ func (p *plugin) tell() {
 		v[filter.GaugeCache] += int64(w.Held().Memory)
 	}
 	if p == eldest() {
-		metrics.Read(b.read)
-		v[filter.GaugeHeap] = int64(b.read[0].Value.Uint64())
-		v[filter.GaugeMemory] = int64(b.read[1].Value.Uint64())
+		memory.look()
+		v[filter.GaugeHeap], v[filter.GaugeMemory] = memory.value(heapObjects), memory.value(heapTotal)
 	}
 	b.set(v)
 }

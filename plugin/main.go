@@ -11,7 +11,6 @@ package main
 
 import (
 	"os"
-	"runtime/debug"
 	"time"
 
 	"github.com/tetratelabs/proxy-wasm-go-sdk/proxywasm"
@@ -32,12 +31,7 @@ const (
 	envDebug = "ONCEWALL_DEBUG"
 )
 
-// memoryLimit is where the collector begins to work harder: Envoy gives a VM 1 GiB,
-// and there is no way on from its end.
-const memoryLimit = 768 << 20
-
 func main() {
-	debug.SetMemoryLimit(memoryLimit)
 	proxywasm.SetVMContext(&vm{})
 	wasip1.OnPanic(panicked)
 }
