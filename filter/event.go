@@ -47,6 +47,10 @@ type Trail struct {
 	// Refused says that an HTTP/2 upstream refused the stream, which is its word
 	// that it has not processed it (RFC 9113, section 8.7).
 	Refused bool
+	// Overflow says that the connection pool was full (code details with
+	// {overflow}). The flag of that name alone also says that no retry was left in
+	// the cluster's budget, whatever became of the one try.
+	Overflow bool
 	// Redirected says that Envoy has ended this stream to continue it elsewhere
 	// (code details internal_redirect).
 	Redirected bool
@@ -57,6 +61,7 @@ type Trail struct {
 // overload drop, DNS failure.
 const (
 	flagUH = 0x2
+	flagUR = 0x10
 	flagUF = 0x20
 	flagUO = 0x80
 	flagNR = 0x100
@@ -64,14 +69,30 @@ const (
 	flagDF = 0x4000000
 	flagDO = 0x8000000
 
-	flagsNotSent = flagUH | flagUF | flagUO | flagNR | flagNC | flagDF | flagDO
+	flagsNotSent = flagUH | flagUF | flagNR | flagNC | flagDF | flagDO
+
+	// What may stand beside them: the retry that the single attempt did not get.
+	flagURX     = 0x8000
+	flagsBeside = flagUO | flagURX
+
+	// The flags of an attempt that was made: timeout, reset, connection closed,
+	// protocol error, longest duration.
+	flagsSent = 0x4 | flagUR | 0x40 | 0x800000 | 0x80000
 )
 
 // NeverForwarded reports whether it is certain that upstream saw nothing of the
 // request. Flags describe the last attempt only, so that with more than one
-// attempt nothing is certain.
+// attempt nothing is certain; nor is it beside a flag that says anything else.
 func (t Trail) NeverForwarded() bool {
-	return t.Attempts == 0 || t.Attempts == 1 && (t.Flags&flagsNotSent != 0 || t.Refused)
+	switch {
+	case t.Attempts == 0:
+		return t.Flags&flagsSent == 0
+	case t.Attempts > 1:
+		return false
+	case t.Refused:
+		return t.Flags&^(flagUR|flagsBeside) == 0
+	}
+	return t.Flags&^(flagsNotSent|flagsBeside) == 0 && (t.Flags&flagsNotSent != 0 || t.Overflow && t.Flags&flagUO != 0)
 }
 
 // EffectKind is what an effect asks of the adapter.

@@ -172,6 +172,17 @@ func TestOutcomes(t *testing.T) {
 		{"refused by a later filter", envoyMade(429, Trail{Attempts: 0, Flags: 0x800}), wire.Release, CodeReleased},
 		{"stream refused by an h2 upstream", envoyMade(503, Trail{Attempts: 1, Flags: 0x10, Refused: true}), wire.Release, CodeReleased},
 		{"stream refused after a retry", envoyMade(503, Trail{Attempts: 2, Flags: 0x10, Refused: true}), wire.Unknown, CodeOutcomeUnknown},
+		{"no connection to be had", envoyMade(503, Trail{Attempts: 1, Flags: flagUO, Overflow: true}), wire.Release, CodeReleased},
+		{"refused, no retry left", envoyMade(503, Trail{Attempts: 1, Flags: flagUF | flagURX}), wire.Release, CodeReleased},
+		{"refused, no budget for a retry", envoyMade(503, Trail{Attempts: 1, Flags: flagUF | flagUO}), wire.Release, CodeReleased},
+		{"stream refused, no budget for a retry", envoyMade(503, Trail{Attempts: 1, Flags: flagUR | flagUO, Refused: true}), wire.Release, CodeReleased},
+		// Envoy tells a retry that it had no budget for by the flag of a full cluster.
+		{"closed, no budget for a retry", envoyMade(503, Trail{Attempts: 1, Flags: 0x40 | flagUO}), wire.Unknown, CodeOutcomeUnknown},
+		{"timeout, no budget for a retry", envoyMade(504, Trail{Attempts: 1, Flags: 0x4 | flagUO}), wire.Unknown, CodeOutcomeUnknown},
+		{"answered on the way back, no budget for a hedge", envoyMade(500, Trail{Attempts: 1, Flags: flagUO}), wire.Unknown, CodeOutcomeUnknown},
+		{"idle, no budget for a hedge", envoyMade(504, Trail{Attempts: 1, Flags: 0x10000 | flagUO}), wire.Unknown, CodeOutcomeUnknown},
+		{"reset where attempts are not counted", envoyMade(503, Trail{Flags: 0x40}), wire.Unknown, CodeOutcomeUnknown},
+		{"answered on the way back", envoyMade(500, Trail{Attempts: 1}), wire.Unknown, CodeOutcomeUnknown},
 		{"refused on a third attempt", envoyMade(503, Trail{Attempts: 3, Flags: flagUF}), wire.Unknown, CodeOutcomeUnknown},
 		{"upstream timeout", envoyMade(504, Trail{Attempts: 1, Flags: 0x4}), wire.Unknown, CodeOutcomeUnknown},
 		{"upstream reset", envoyMade(503, Trail{Attempts: 1, Flags: 0x40}), wire.Unknown, CodeOutcomeUnknown},
@@ -202,6 +213,7 @@ func TestStreamEnds(t *testing.T) {
 	}{
 		{"while the claim is in the air", func(*rig, *seen) {}, Trail{}, wire.Release},
 		{"forwarded, no answer", func(g *rig, s *seen) { g.answerAll() }, Trail{Attempts: 1, Flags: 0x4000}, wire.Unknown},
+		{"gone while no budget was left for a hedge", func(g *rig, s *seen) { g.answerAll() }, Trail{Attempts: 1, Flags: 0x4000 | flagUO}, wire.Unknown},
 		{"forwarded, never sent", func(g *rig, s *seen) { g.answerAll() }, Trail{Attempts: 0, Flags: 0x4000}, wire.Release},
 		{"in the middle of the body", func(g *rig, s *seen) {
 			g.answerAll()

@@ -111,18 +111,13 @@ func trail() filter.Trail {
 	attempts, _ := number(pathAttempts)
 	flags, _ := number(pathFlags)
 	t := filter.Trail{Attempts: int(attempts), Flags: flags}
-	if flags != 0 && flags&flagReset == 0 {
-		return t
-	}
 	if b, err := proxywasm.GetProperty(pathDetails); err == nil {
 		t.Refused = flags != 0 && strings.Contains(string(b), "remote_refused_stream_reset")
+		t.Overflow = strings.Contains(string(b), "{overflow}")
 		t.Redirected = string(b) == "internal_redirect"
 	}
 	return t
 }
-
-// flagReset is the response flag of a stream that upstream has reset.
-const flagReset = 0x10
 
 func number(path []string) (uint64, bool) {
 	b, err := proxywasm.GetProperty(path)
