@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -101,8 +102,8 @@ func (c *Config) check() error {
 	if c.Sealer == nil && len(c.Scopes) > 0 {
 		return errors.New("reconcile: a sealer is required: records carry keys and principals sealed")
 	}
-	setDefault(&c.Interval, DefaultInterval)
-	setDefault(&c.StuckAfter, DefaultStuckAfter)
+	c.Interval = cmp.Or(c.Interval, DefaultInterval)
+	c.StuckAfter = cmp.Or(c.StuckAfter, DefaultStuckAfter)
 	if c.Transport == nil {
 		c.Transport = newTransport()
 	}
@@ -118,27 +119,20 @@ func (c *Config) check() error {
 			return fmt.Errorf("reconcile: scope %q: a URL is required", s.Scope)
 		}
 		p := &s.Probe
-		setDefault(&p.Method, http.MethodGet)
-		setDefault(&p.Timeout, DefaultTimeout)
-		setDefault(&p.After, DefaultAfter)
-		setDefault(&p.Concurrency, DefaultConcurrency)
-		setDefault(&p.Rate, DefaultRate)
-		setDefault(&p.Retry, DefaultRetry)
-		setDefault(&p.RetryMax, DefaultRetryMax)
-		setDefault(&p.MaxAnswer, DefaultMaxAnswer)
+		p.Method = cmp.Or(p.Method, http.MethodGet)
+		p.Timeout = cmp.Or(p.Timeout, DefaultTimeout)
+		p.After = cmp.Or(p.After, DefaultAfter)
+		p.Concurrency = cmp.Or(p.Concurrency, DefaultConcurrency)
+		p.Rate = cmp.Or(p.Rate, DefaultRate)
+		p.Retry = cmp.Or(p.Retry, DefaultRetry)
+		p.RetryMax = cmp.Or(p.RetryMax, DefaultRetryMax)
+		p.MaxAnswer = cmp.Or(p.MaxAnswer, DefaultMaxAnswer)
 		if s.Compensation != nil {
-			setDefault(&s.Compensation.Method, http.MethodPost)
-			setDefault(&s.Compensation.Timeout, DefaultTimeout)
+			s.Compensation.Method = cmp.Or(s.Compensation.Method, http.MethodPost)
+			s.Compensation.Timeout = cmp.Or(s.Compensation.Timeout, DefaultTimeout)
 		}
 	}
 	return nil
-}
-
-func setDefault[T comparable](v *T, def T) {
-	var zero T
-	if *v == zero {
-		*v = def
-	}
 }
 
 // newTransport dials by itself: an environment's proxy has no part in what a

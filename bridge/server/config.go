@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"log/slog"
@@ -127,16 +128,16 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Sealer == nil && cfg.Asked != nil {
 		return nil, errors.New("server: identities cannot be kept without a sealer")
 	}
-	setDefault(&cfg.MaxBatchBytes, DefaultMaxBatchBytes)
-	setDefault(&cfg.MaxInFlight, DefaultMaxInFlight)
-	setDefault(&cfg.MaxWaiters, DefaultMaxWaiters)
-	setDefault(&cfg.MaxKeyWaiters, DefaultMaxKeyWaiters)
-	setDefault(&cfg.MaxLease, DefaultMaxLease)
-	setDefault(&cfg.MaxTTL, DefaultMaxTTL)
-	setDefault(&cfg.MaxTombstone, DefaultMaxTombstone)
-	setDefault(&cfg.IssueLife, DefaultIssueLife)
-	setDefault(&cfg.DrainTimeout, DefaultDrainTimeout)
-	setDefault(&cfg.LogPerSecond, DefaultLogPerSecond)
+	cfg.MaxBatchBytes = cmp.Or(cfg.MaxBatchBytes, DefaultMaxBatchBytes)
+	cfg.MaxInFlight = cmp.Or(cfg.MaxInFlight, DefaultMaxInFlight)
+	cfg.MaxWaiters = cmp.Or(cfg.MaxWaiters, DefaultMaxWaiters)
+	cfg.MaxKeyWaiters = cmp.Or(cfg.MaxKeyWaiters, DefaultMaxKeyWaiters)
+	cfg.MaxLease = cmp.Or(cfg.MaxLease, DefaultMaxLease)
+	cfg.MaxTTL = cmp.Or(cfg.MaxTTL, DefaultMaxTTL)
+	cfg.MaxTombstone = cmp.Or(cfg.MaxTombstone, DefaultMaxTombstone)
+	cfg.IssueLife = cmp.Or(cfg.IssueLife, DefaultIssueLife)
+	cfg.DrainTimeout = cmp.Or(cfg.DrainTimeout, DefaultDrainTimeout)
+	cfg.LogPerSecond = cmp.Or(cfg.LogPerSecond, DefaultLogPerSecond)
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
@@ -164,11 +165,4 @@ func New(cfg Config) (*Server, error) {
 		s.secrets = append(s.secrets, sha256.Sum256(secret))
 	}
 	return s, nil
-}
-
-func setDefault[T comparable](v *T, def T) {
-	var zero T
-	if *v == zero {
-		*v = def
-	}
 }

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -101,12 +102,12 @@ func (o Options) withDefaults() (Options, error) {
 		}
 		o.Root = root
 	}
-	setDefault(&o.Store, Embedded)
-	setDefault(&o.Concurrency, 1)
-	setDefault(&o.Bridges, 1)
-	setDefault(&o.Gateways, 1)
-	setDefault(&o.Rules, filepath.Join(o.Root, "testenv/stack/shop.json"))
-	setDefault(&o.BridgeConfig, filepath.Join(o.Root, "testenv/stack/bridge.yaml"))
+	o.Store = cmp.Or(o.Store, Embedded)
+	o.Concurrency = cmp.Or(o.Concurrency, 1)
+	o.Bridges = cmp.Or(o.Bridges, 1)
+	o.Gateways = cmp.Or(o.Gateways, 1)
+	o.Rules = cmp.Or(o.Rules, filepath.Join(o.Root, "testenv/stack/shop.json"))
+	o.BridgeConfig = cmp.Or(o.BridgeConfig, filepath.Join(o.Root, "testenv/stack/bridge.yaml"))
 
 	if o.Store != Embedded && o.Store != Cluster {
 		fault("STORE %q must be %s or %s", o.Store, Embedded, Cluster)
@@ -157,12 +158,6 @@ func (o *Options) absolute() error {
 		*p = abs
 	}
 	return nil
-}
-
-func setDefault[T comparable](v *T, def T) {
-	if zero := *new(T); *v == zero {
-		*v = def
-	}
 }
 
 // findRoot goes up from the working directory to the module's root.

@@ -11,7 +11,6 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/oncewall/oncewall/bridge/store"
-	"github.com/oncewall/oncewall/filter/wire"
 )
 
 var _ store.Recoverer = (*Store)(nil)
@@ -134,30 +133,14 @@ func (s *Store) Reconcile(ctx context.Context, f store.Finding) (store.Verdict, 
 	if !ok || len(f.Owner) == 0 || f.Fence > maxFence || final && f.Status < 100 {
 		return 0, errFinding
 	}
-	r := request{
-		script: reconcileScript, bucket: bucket(f.Name), deadline: f.Deadline, alone: len(f.Result) > maxInline,
-		args: []string{string(f.Owner), strconv.FormatUint(f.Fence, 10), what, status(f.Status),
-			string(f.Result), millis(f.Quiet), s.marker},
+	v, err := s.decide(ctx, reconcileScript, decision{
+		name: f.Name, owner: f.Owner, fence: f.Fence, letter: what, status: f.Status,
+		result: f.Result, wait: f.Quiet, deadline: f.Deadline,
+	})
+	if v == store.Live && f.Outcome == store.Compensating {
+		v = store.Busy
 	}
-	r.record, r.result, r.index = keys(f.Name)
-	reply := s.one(ctx, r)
-	switch {
-	case reply.Err != nil:
-		return 0, reply.Err
-	case reply.Code == wire.OK && reply.Restored:
-		return store.Noted, nil
-	case reply.Code == wire.OK:
-		return store.Done, nil
-	case reply.Code == wire.Stale:
-		return store.Conflict, nil
-	case reply.Code == wire.InFlight && f.Outcome == store.Compensating:
-		return store.Busy, nil
-	case reply.Code == wire.InFlight:
-		return store.Live, nil
-	case reply.Code == wire.OutcomeUnknown:
-		return store.Withheld, nil
-	}
-	return 0, fmt.Errorf("%w: %w", store.ErrUnavailable, errAnswer)
+	return v, err
 }
 
 // Tidy implements [store.Recoverer].

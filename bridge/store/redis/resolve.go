@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -45,26 +44,10 @@ func (s *Store) Resolve(ctx context.Context, r store.Resolution) (store.Verdict,
 	if err := s.audit(ctx, r.Name, r.Audit, r.Deadline); err != nil {
 		return 0, err
 	}
-	decision := request{
-		script: resolveScript, bucket: bucket(r.Name), deadline: r.Deadline,
-		args: []string{string(r.Owner), strconv.FormatUint(r.Fence, 10), action, status(r.Status),
-			string(r.Result), millis(r.By), s.marker},
-	}
-	decision.record, decision.result, decision.index = keys(r.Name)
-	reply := s.one(ctx, decision)
-	switch {
-	case reply.Err != nil:
-		return 0, reply.Err
-	case reply.Code == wire.OK && reply.Restored:
-		return store.Noted, nil
-	case reply.Code == wire.OK:
-		return store.Done, nil
-	case reply.Code == wire.Stale:
-		return store.Conflict, nil
-	case reply.Code == wire.InFlight:
-		return store.Live, nil
-	}
-	return 0, fmt.Errorf("%w: %w", store.ErrUnavailable, errAnswer)
+	return s.decide(ctx, resolveScript, decision{
+		name: r.Name, owner: r.Owner, fence: r.Fence, letter: action, status: r.Status,
+		result: r.Result, wait: r.By, deadline: r.Deadline,
+	})
 }
 
 // audit stores an entry about a record.
