@@ -61,7 +61,7 @@ func complete(c *call) (any, *api.Problem) {
 	if p := c.read(&in); p != nil {
 		return nil, p
 	}
-	response, p := responseOf(&in.Result)
+	response, p := replayable(&in.Result)
 	if p != nil {
 		return nil, p
 	}

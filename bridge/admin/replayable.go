@@ -9,10 +9,10 @@ import (
 	"github.com/oncewall/oncewall/filter/wire"
 )
 
-// replayable is responseOf for an operator's result, which the gateway is to replay
-// to whoever repeats the request: what it would take for a broken record is refused.
-// Names become lower case, as the gateway has them, and white space around values
-// goes.
+// replayable is responseOf for a result that is to be replayed to whoever repeats
+// the request, by the gateway or by a consumer: what the gateway would take for a
+// broken record, or would not have recorded itself, is refused. Names become lower
+// case, as the gateway has them, and white space around values goes.
 func replayable(in *api.Result) (*wire.Response, *api.Problem) {
 	out, p := responseOf(in)
 	if p != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/oncewall/oncewall/testenv/apitest"
 )
 
-// An operator's result is one that the gateway can replay, or it is refused: the
-// record would be final, and every repeat response-not-kept.
-func TestOperatorsResults(t *testing.T) {
+// A result is one that the gateway can replay, or it is refused, whoever hands it
+// in: the record would be final, and every repeat response-not-kept.
+func TestResultsThatCanBeReplayed(t *testing.T) {
 	c := start(t)
 	decide := func(r api.Result) api.Resolve {
 		return api.Resolve{Subject: subject(), Fence: 1, Action: "complete", Reason: "r", Result: &r}
@@ -31,12 +31,16 @@ func TestOperatorsResults(t *testing.T) {
 				r.Headers[i].Name = "x-a"
 			}
 		}
-		a := c.want(c.post(apitest.Operator, api.PathResolve, decide(r)), 400, "invalid")
-		if d, _ := a.doc["detail"].(string); !strings.HasPrefix(d, "result.") || strings.Contains(d, "secret") {
-			t.Errorf("%+v: %q", r, d)
+		for _, a := range []*answer{
+			c.want(c.post(apitest.Operator, api.PathResolve, decide(r)), 400, "invalid"),
+			c.want(c.post(apitest.Consumer, api.PathComplete, api.Complete{Key: key('a'), Fence: 1, Result: r}), 400, "invalid"),
+		} {
+			if d, _ := a.doc["detail"].(string); !strings.HasPrefix(d, "result.") || strings.Contains(d, "secret") {
+				t.Errorf("%+v: %q", r, d)
+			}
 		}
 	}
-	// Names are the gateway's: in lower case.
+	// Names are the gateway's: in lower case. Nothing was recorded above.
 	fence := c.want(c.claim('a'), 200, "created").number("fence")
 	c.Store.Advance(2 * 60_000_000_000)
 	good := decide(api.Result{Status: 201, Headers: []api.Header{{Name: "Content-Type", Value: " text/plain\t"}}, Body: []byte("told")})
