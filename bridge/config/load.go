@@ -83,6 +83,10 @@ func fromEnv(f field, s string) any {
 // does not know is a fault.
 func parse(data []byte, table []field, rep *report) map[string]any {
 	leaves := map[string]any{}
+	if err := CheckNesting(data); err != nil {
+		rep.add("", "%v", err)
+		return leaves
+	}
 	decoder := goyaml.NewDecoder(strings.NewReader(string(data)), goyaml.UseOrderedMap())
 	var document any
 	if err := decoder.Decode(&document); err != nil {

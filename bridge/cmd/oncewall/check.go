@@ -25,7 +25,7 @@ func check(args, environ []string, stdout, stderr io.Writer) int {
 	if !failed {
 		faults = disagreeEnvoy(plugin)
 		printFaults(stderr, args[0], faults)
-		for _, r := range slices.Concat(lookupsForAll(plugin.cfg), disagreeCallers(plugin), disagreeRoutes(plugin)) {
+		for _, r := range slices.Concat(observing(plugin.cfg), lookupsForAll(plugin.cfg), disagreeCallers(plugin), disagreeRoutes(plugin)) {
 			fmt.Fprintf(stdout, "%s: remark: %s\n", args[0], r)
 		}
 		if failed = len(faults) > 0; !failed {

@@ -11,6 +11,7 @@ import (
 
 	goyaml "github.com/goccy/go-yaml"
 
+	"github.com/oncewall/oncewall/bridge/config"
 	"github.com/oncewall/oncewall/filter/rules"
 )
 
@@ -96,6 +97,9 @@ func within(v any, left *int) bool {
 // inEnvoy returns the configuration text of the one Oncewall filter in an Envoy
 // file, and notes what stands around it.
 func (f *pluginFile) inEnvoy(b []byte) (text []byte, err error) {
+	if err := config.CheckNesting(b); err != nil {
+		return nil, fmt.Errorf("envoy: %w", err)
+	}
 	var document any
 	if err := goyaml.Unmarshal(b, &document); err != nil {
 		line, _, _ := strings.Cut(err.Error(), "\n")

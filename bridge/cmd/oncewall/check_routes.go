@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/oncewall/oncewall/filter/rules"
@@ -14,6 +15,7 @@ type routing struct {
 	hedges  bool
 	retries []string // conditions of retry policies other than those that prove that nothing ran
 	rewords bool     // local replies get another body
+	anyHost string   // a virtual host that takes every host
 }
 
 // unrun are the retry conditions that are safe for one claim: upstream has not
@@ -39,6 +41,9 @@ func routingOf(document any) (r routing) {
 				}
 			}
 		}
+		if domains, ok := m["domains"].([]any); ok && slices.Contains(domains, any("*")) {
+			r.anyHost = fmt.Sprint(m["name"])
+		}
 		if p, ok := m["local_reply_config"].(map[string]any); ok {
 			r.rewords = r.rewords || p["body_format"] != nil || p["mappers"] != nil
 		}
@@ -51,7 +56,12 @@ func disagreeRoutes(f *pluginFile) (remarks []string) {
 	if !f.fromEnvoy {
 		return nil
 	}
+	forAll := slices.ContainsFunc(f.cfg.Rules, func(r *rules.Rule) bool { return r.Mode != rules.Off && len(r.Match.Hosts) == 0 })
 	for _, r := range f.cfg.Rules {
+		if r.Mode != rules.Off && len(r.Match.Hosts) > 0 && f.routes.anyHost != "" && !forAll {
+			remarks = append(remarks, fmt.Sprintf("rule %q: guards match.hosts alone, and virtual host %q takes every host (domains \"*\"): a request with another one passes by the rule",
+				r.Name, f.routes.anyHost))
+		}
 		if r.Mode == rules.Off || r.EnvoyRetries != rules.RetriesRoute {
 			continue
 		}
@@ -68,6 +78,20 @@ func disagreeRoutes(f *pluginFile) (remarks []string) {
 	}
 	if f.routes.rewords {
 		remarks = append(remarks, "local_reply_config: mappers and body_format rewrite replays and refusals as well, which are local replies")
+	}
+	return remarks
+}
+
+// observing names the rules that let duplicates run.
+func observing(cfg *rules.Config) (remarks []string) {
+	for _, r := range cfg.Rules {
+		switch {
+		case !r.Observes():
+		case r.EnforcePercent == 0:
+			remarks = append(remarks, fmt.Sprintf("rule %q: mode observe: it counts, and refuses and replays nothing", r.Name))
+		default:
+			remarks = append(remarks, fmt.Sprintf("rule %q: mode observe: it enforces %d%% of keys; of the others every request runs", r.Name, r.EnforcePercent))
+		}
 	}
 	return remarks
 }

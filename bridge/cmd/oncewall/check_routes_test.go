@@ -47,3 +47,45 @@ local_reply_config: {}
 		}
 	}
 }
+
+// TestDisagreeHosts: a rule for hosts guards nothing where routes take every host,
+// unless another rule is for those.
+func TestDisagreeHosts(t *testing.T) {
+	const open, closed = `virtual_hosts: [{name: all, domains: ["shop.example", "*"]}]`, `virtual_hosts: [{name: shop, domains: ["shop.example", "*.shop.example"]}]`
+	hosted := &rules.Rule{Name: "r", Match: rules.Match{Hosts: []string{"shop.example"}}}
+	const want = `rule "r": guards match.hosts alone, and virtual host "all" takes every host (domains "*"): a request with another one passes by the rule`
+	for _, c := range []struct {
+		text  string
+		rules []*rules.Rule
+		want  []string
+	}{
+		{open, []*rules.Rule{hosted}, []string{want}},
+		{open, []*rules.Rule{hosted, {Name: "off", Mode: rules.Off}}, []string{want}},
+		{open, []*rules.Rule{hosted, {Name: "rest"}}, nil},
+		{closed, []*rules.Rule{hosted}, nil},
+	} {
+		var document any
+		if err := goyaml.Unmarshal([]byte(c.text), &document); err != nil {
+			t.Fatal(err)
+		}
+		f := &pluginFile{fromEnvoy: true, routes: routingOf(document), cfg: &rules.Config{Rules: c.rules}}
+		if got := disagreeRoutes(f); !slices.Equal(got, c.want) {
+			t.Errorf("got  %q\nwant %q", got, c.want)
+		}
+	}
+}
+
+// TestObserving: what is observed is not protected, and check says so.
+func TestObserving(t *testing.T) {
+	got := observing(&rules.Config{Rules: []*rules.Rule{
+		{Name: "on"}, {Name: "off", Mode: rules.Off}, {Name: "seen", Mode: rules.Observe},
+		{Name: "some", Mode: rules.Observe, EnforcePercent: 5}, {Name: "all", Mode: rules.Observe, EnforcePercent: 100},
+	}})
+	want := []string{
+		`rule "seen": mode observe: it counts, and refuses and replays nothing`,
+		`rule "some": mode observe: it enforces 5% of keys; of the others every request runs`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}

@@ -177,4 +177,9 @@ func TestCheckEnvoy(t *testing.T) {
 	if code := check([]string{structured}, nil, &out, &out); code != exitOK {
 		t.Errorf("Struct: code %d: %s", code, out.String())
 	}
+	deep := write(t, "envoy.yaml", "a: "+strings.Repeat("[", 200_000))
+	out.Reset()
+	if code := check([]string{deep}, nil, &out, &out); code != exitFailed || !strings.Contains(out.String(), "envoy: nested more than 256 deep, in line 1") {
+		t.Errorf("200,000 brackets: code %d: %s", code, out.String())
+	}
 }
