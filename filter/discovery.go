@@ -35,6 +35,7 @@ type discoveredOperation struct {
 	Scope       string                 `json:"scope,omitempty"`
 	Match       discoveredMatch        `json:"match"`
 	Enforcement string                 `json:"enforcement"`
+	Lookup      bool                   `json:"lookup,omitempty"`
 	Key         *discoveredKey         `json:"key,omitempty"`
 	Fingerprint *discoveredFingerprint `json:"fingerprint,omitempty"`
 	InFlight    *discoveredInFlight    `json:"in_flight,omitempty"`
@@ -122,7 +123,9 @@ func newDiscovery(cfg *rules.Config) discovery {
 		d.Lookup = &discoveredEndpoint{"GET", cfg.Lookup}
 	}
 	for _, r := range cfg.Rules {
-		d.Operations = append(d.Operations, operationOf(r))
+		o := operationOf(r)
+		o.Lookup = r.Mode != rules.Off && cfg.LooksUp(r.Scope)
+		d.Operations = append(d.Operations, o)
 	}
 	body, err := json.MarshalIndent(&d, "", " ")
 	if err != nil {

@@ -23,7 +23,7 @@ const discoveryConfig = `{
    "fingerprint": {"ignore": ["/client_time"]}, "in_flight": {"action": "wait", "max_wait": "5s"},
    "completed": {"ttl": "2h", "tombstone_ttl": "24h"}, "record": {"redact": ["/card"]}},
   {"name": "b", "scope": "orders", "match": {"path": {"prefix": "/orders"}}, "mode": "observe", "enforce_percent": 5,
-   "key": {"required": false, "format": "uuid", "uuid_versions": [4, 7]}, "fingerprint": {"body": "none"}, "record": {"body": "none"}},
+   "key": {"required": false, "format": "uuid", "uuid_versions": [4, 7]}, "fingerprint": {"body": "none"}, "record": {"body": "none"}, "lookup": false},
   {"name": "c", "match": {"path": {"prefix": "/seen"}}, "mode": "observe", "key": {"issued": true}},
   {"name": "d", "match": {"path": {"exact": "/payments/ping"}}, "mode": "off"}
  ]}`
@@ -41,7 +41,7 @@ const discoveryWant = `{
  "issue": {"method": "POST", "path": "/idempotency-keys"},
  "lookup": {"method": "GET", "path": "/idempotency-keys"},
  "operations": [
-  {"scope": "payments", "enforcement": "full",
+  {"scope": "payments", "enforcement": "full", "lookup": true,
    "match": {"methods": ["POST"], "hosts": ["pay.example"], "path": {"template": "/payments/{id}"}, "headers": ["x-beta"]},
    "key": {"required": true, "issued": false, "sources": [{"header": "idempotency-key"}, {"all": [{"path_segment": 2}, {"json": "/seq"}]}],
     "min_length": 8, "max_length": 64, "alphabet": "a-z0-9", "format": "any"},
@@ -55,7 +55,7 @@ const discoveryWant = `{
     "min_length": 1, "max_length": 255, "format": "uuid", "uuid_versions": [4, 7]},
    "fingerprint": {"body": "none"}, "in_flight": {"action": "reject"},
    "completed": {"action": "replay", "ttl_s": 86400}, "record": {"body": false}},
-  {"scope": "c", "enforcement": "observed",
+  {"scope": "c", "enforcement": "observed", "lookup": true,
    "match": {"methods_except": ["GET", "HEAD", "OPTIONS", "TRACE"], "path": {"prefix": "/seen"}},
    "key": {"required": true, "issued": true, "sources": [{"header": "idempotency-key"}], "min_length": 1, "max_length": 255, "format": "any"},
    "fingerprint": {"body": "json", "max_body": 1048576, "over": "reject"}, "in_flight": {"action": "reject"},

@@ -126,13 +126,8 @@ func (s *Stream) lookupRule(query string) (*Rule, *problem) {
 			return nil, problemLookupScope
 		}
 	}
-	if found == nil {
+	if found == nil || !s.w.cfg.LooksUp(found.Scope) {
 		return nil, problemLookupScope
-	}
-	for _, cr := range s.w.cfg.Rules {
-		if rule := s.w.rules[cr]; rule != nil && !rule.Lookup && rule.OwnsScope(found.Scope) {
-			return nil, problemLookupScope
-		}
 	}
 	return found, nil
 }
