@@ -184,7 +184,7 @@ func (s *Stream) observeComplete(now int64) {
 // observeClaim claims, unless the key is known to be finished.
 func (s *Stream) observeClaim(now int64) {
 	s.dropBody()
-	if e := s.w.done.get(now, s.record, s.rule); e != nil {
+	if e := s.w.done.get(now, s.record, s.rule); e.speaksOf(s.fingerprint) {
 		s.tallyFinished(now, e)
 		s.observed.give(s, s.finishedCode(e))
 		return
@@ -408,8 +408,11 @@ func (s *Stream) observes() bool {
 }
 
 // Observed reports whether the stream is only observed: whatever happens here, it
-// is to be let alone.
-func (s *Stream) Observed() bool { return s.observed != nil }
+// is to be let alone. That of a rule which enforces nothing is, before it is known
+// what identifies it.
+func (s *Stream) Observed() bool {
+	return s.observed != nil || s.rule != nil && s.rule.Observes() && !s.rule.Enforces()
+}
 
 // unread is what becomes of a chunk for which there is no room.
 func (s *Stream) unread() Action {

@@ -24,24 +24,32 @@ var (
 // of the one whose state is not to be trusted any more. A panic in a root callback
 // that leaves no such trace may have left any stream of that worker paused, so all
 // that wait are refused.
-func panicked(context uint32, callback string, value any) {
+//
+// A stream that is only observed goes on: then it is for the callback to continue.
+func panicked(context uint32, callback string, value any) (goesOn bool) {
 	defer func() { recover() }() // nothing may leave this function
 	proxywasm.LogCritical(fmt.Sprintf("panic in %s: %v", callback, value))
 	p, w := whose(context)
+	struck := p.struck()
 	if s := open[context]; ended(callback) {
 		// Envoy crashes on a reply to a stream that has ended.
 		delete(open, context)
 	} else if s != nil {
-		s.refuse()
-	} else if _, root := plugins[context]; !root {
+		goesOn = s.refuse()
+	} else if _, root := plugins[context]; !root && !enforcing() {
+		goesOn = true
+	} else if !root {
 		// A stream that no rule covers, or that had not got that far.
 		wasip1.LocalReply(filter.PanicReply.Status, filter.PanicReply.Details, filter.PanicReply.Headers, filter.PanicReply.Body, filter.PanicReply.GRPC)
 	} else {
 		for _, s := range open {
-			if s.core.Worker() == w && s.core.Waiting() || s.core == plugins[context].current() {
+			if s.core.Worker() == w && s.core.Waiting() {
 				s.refuse()
 			}
 		}
+	}
+	if struck != nil && open[struck.id] == struck {
+		struck.refuse()
 	}
 	for _, p := range plugins {
 		p.carryOn()
@@ -50,6 +58,19 @@ func panicked(context uint32, callback string, value any) {
 		p.metrics[filter.MetricPanic].Increment(1)
 		p.renew(w)
 	}
+	return goesOn
+}
+
+// enforcing reports whether any rule of any configuration here may refuse a request.
+func enforcing() bool {
+	for _, p := range plugins {
+		for _, r := range p.worker.Config().Rules {
+			if r.Enforces() {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // whose is the plugin, and its worker, in whose callback there was a panic.
@@ -83,8 +104,8 @@ func (p *plugin) carryOn() {
 		func() {
 			defer func() {
 				if recover() != nil {
-					if s := p.current(); s != nil && open[s.ID] != nil {
-						open[s.ID].refuse()
+					if s := p.struck(); s != nil {
+						s.refuse()
 					}
 				}
 			}()
@@ -93,17 +114,19 @@ func (p *plugin) carryOn() {
 	}
 }
 
-// current is the stream of the effect that was carried out last.
-func (p *plugin) current() *filter.Stream {
-	if p.next == 0 || p.next > len(p.effects) {
+// struck is the stream of the effect that was being carried out at a panic; nil:
+// there was none, or it has ended.
+func (p *plugin) struck() *stream {
+	if p == nil || p.next == 0 || p.next > len(p.effects) || p.effects[p.next-1].Stream == nil {
 		return nil
 	}
-	return p.effects[p.next-1].Stream
+	return open[p.effects[p.next-1].Stream.ID]
 }
 
 // refuse answers a stream whose state is not to be trusted, and takes it from
-// the core: its claim's lease ends by itself. One that is only observed goes on.
-func (s *stream) refuse() {
+// the core: its claim's lease ends by itself. It reports whether the stream goes
+// on instead, as one does that is only observed.
+func (s *stream) refuse() (goesOn bool) {
 	delete(open, s.id)
 	core := s.core
 	s.core = nil
@@ -112,9 +135,10 @@ func (s *stream) refuse() {
 		core.Abort(s.p.now())
 	}()
 	if core != nil && core.Observed() {
-		return // it was never held, and goes on
+		return true // it was never held
 	}
 	if wasip1.SetEffectiveContext(s.id) {
 		wasip1.LocalReply(filter.PanicReply.Status, filter.PanicReply.Details, filter.PanicReply.Headers, filter.PanicReply.Body, filter.PanicReply.GRPC)
 	}
+	return false
 }

@@ -89,6 +89,7 @@ func (s *stream) OnHttpRequestHeaders(_ int, end bool) types.Action {
 	}
 	s.core = w.Open(s.id, rule, method, path)
 	open[s.id] = s
+	s.spring("trap-rule")
 	return s.give(filter.ResumeRequest, s.core.RequestHeaders(s.p.now(), &s.view, end))
 }
 

@@ -11,6 +11,7 @@ import (
 // debugHeader makes the filter fail where its value says, if envDebug is set:
 //
 //	trap                   in the request's headers
+//	trap-rule              in the request's headers, when its rule is known
 //	trap-request-body      in the first chunk of the request's body
 //	trap-response-headers  in the response's headers
 //	trap-response-body     in the first chunk of the response's body

@@ -14,24 +14,28 @@ import (
 // callback panicked.
 const panicDetails = "wasm_filter_panic"
 
-var panicked func(context uint32, callback string, value any)
+var panicked func(context uint32, callback string, value any) (goesOn bool)
 
 // OnPanic sets what is called after a panic in a callback, with the callback's
 // context, its name in the interface and the panic's value, in place of the
 // default: see the package's documentation. A stream whose callback panicked is
-// paused: f must answer it. f itself must not panic.
+// paused, and f must answer it, unless f returns true: then the callback continues.
+// f itself must not panic.
 //
 // It is called from main: what streams there are is known to the default only
 // from their beginning.
-func OnPanic(f func(context uint32, callback string, value any)) { panicked = f }
+func OnPanic(f func(context uint32, callback string, value any) (goesOn bool)) { panicked = f }
 
-// guard recovers a panic of the export that defers it.
-func guard(context uint32, callback string) {
+// guard recovers a panic of the export that defers it; action is what the export
+// returns, nil where that is nothing.
+func guard(context uint32, callback string, action *uint32) {
 	v := recover()
 	switch {
 	case v == nil:
 	case panicked != nil:
-		panicked(context, callback, v)
+		if panicked(context, callback, v) && action != nil {
+			*action = uint32(types.ActionContinue)
+		}
 	default:
 		text := fmt.Sprintf("panic in %s (context %d): %v\n%s", callback, context, v, debug.Stack())
 		proxyLog(uint32(internal.LogLevelCritical), stringPtr(text), uint32(len(text)))

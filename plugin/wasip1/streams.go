@@ -47,7 +47,7 @@ func enter(context uint32) (leave func()) {
 }
 
 // act runs a stream's callback. After a panic the stream is held, for the panic
-// function to answer.
+// function to answer, or goes on if that says so.
 func act(context uint32, callback string, k kind, d side, f func() types.Action) (action uint32) {
 	defer enter(context)()
 	s := streams[context]
@@ -58,7 +58,7 @@ func act(context uint32, callback string, k kind, d side, f func() types.Action)
 		}
 	}
 	action = uint32(types.ActionPause)
-	defer guard(context, callback)
+	defer guard(context, callback, &action)
 	action = uint32(f())
 	if s != nil && !s.refused {
 		s.paused[d] = action != uint32(types.ActionContinue)
@@ -69,7 +69,7 @@ func act(context uint32, callback string, k kind, d side, f func() types.Action)
 // event runs a callback that has no action.
 func event(context uint32, callback string, f func()) {
 	defer enter(context)()
-	defer guard(context, callback)
+	defer guard(context, callback, nil)
 	f()
 }
 

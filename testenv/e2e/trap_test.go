@@ -26,6 +26,7 @@ func TestTrap(t *testing.T) {
 		runs  int      // -1: either
 	}{
 		{"trap", []string{"500 misconfigured"}, 0},
+		{"trap-rule", []string{"500 misconfigured"}, 0},
 		{"trap-request-body", []string{"500 misconfigured"}, 0},
 		{"trap-answer", []string{"500 misconfigured"}, 0},
 		{"trap-response-headers", []string{"500 misconfigured"}, 1},
