@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"bytes"
 	"container/list"
 	"crypto/sha256"
 	"encoding/binary"
@@ -37,15 +38,24 @@ type entry struct {
 	id          recordID
 	rule        *Rule
 	fingerprint []byte
-	code        wire.Code // Replayed, KeyUsed or ResponseNotKept
-	status      uint16
-	response    *wire.Response // Replayed
-	at          int64          // when the store said so
-	age         int64          // the record's age then, in nanoseconds
-	life        int64          // the record's remaining life then; 0: not known
-	until       int64
-	size        int
-	place       *list.Element
+	// told: the bridge said that the key is finished. The fingerprint is then that of
+	// the repeat which asked, and the record's may be of an earlier configuration:
+	// of another fingerprint the bridge alone knows whether it is the record's.
+	told     bool
+	code     wire.Code // Replayed, KeyUsed or ResponseNotKept
+	status   uint16
+	response *wire.Response // Replayed
+	at       int64          // when the store said so
+	age      int64          // the record's age then, in nanoseconds
+	life     int64          // the record's remaining life then; 0: not known
+	until    int64
+	size     int
+	place    *list.Element
+}
+
+// speaksOf reports whether the entry tells what a repeat with a fingerprint gets.
+func (e *entry) speaksOf(fingerprint []byte) bool {
+	return e != nil && (!e.told || bytes.Equal(e.fingerprint, fingerprint))
 }
 
 // cache remembers finished keys, so that a storm of retries is answered without

@@ -23,7 +23,7 @@ func (s *Stream) finished(now int64, r *wire.Result, sent int64) {
 // entryOf is what the bridge says of a finished key, at the moment at; false: its
 // record cannot be read, which is counted.
 func (s *Stream) entryOf(r *wire.Result, at int64) (*entry, bool) {
-	e := &entry{id: s.record, rule: s.rule, fingerprint: s.fingerprint, code: r.Code, status: r.Status,
+	e := &entry{id: s.record, rule: s.rule, fingerprint: s.fingerprint, told: true, code: r.Code, status: r.Status,
 		at: at, age: r.AgeMS * int64(time.Millisecond), life: r.RemainingMS * int64(time.Millisecond)}
 	if r.Code == wire.Replayed {
 		// The entry may live for long, and must not keep the rest of the batch's

@@ -332,7 +332,7 @@ func (g *rig) step(b *wire.Batch, op *wire.Operation) wire.Result {
 	owner := string(op.Owner)
 	switch op.Kind {
 	case wire.Claim:
-		if r != nil && r.fp != nil && !bytes.Equal(r.fp, op.Fingerprint) {
+		if r != nil && wire.Conflict(r.fp, op.Fingerprint) {
 			return wire.Result{Code: wire.KeyReused, Differs: wire.Differs(r.fp, op.Fingerprint)}
 		}
 		switch {
@@ -360,7 +360,7 @@ func (g *rig) step(b *wire.Batch, op *wire.Operation) wire.Result {
 		switch {
 		case r == nil, r.state == "R":
 			return wire.Result{Code: wire.Free}
-		case r.fp != nil && !bytes.Equal(r.fp, op.Fingerprint):
+		case wire.Conflict(r.fp, op.Fingerprint):
 			return wire.Result{Code: wire.KeyReused, Differs: wire.Differs(r.fp, op.Fingerprint)}
 		case r.state == "P":
 			return wire.Result{Code: wire.InFlight, RetryAfterMS: 9000}

@@ -273,7 +273,7 @@ func (s *Stream) requestComplete(now int64, paused Action) Action {
 	if s.undecided && !s.decided(now) {
 		return Continue
 	}
-	if e := s.w.done.get(now, s.record, s.rule); e != nil {
+	if e := s.w.done.get(now, s.record, s.rule); e.speaksOf(s.fingerprint) {
 		s.w.count(MetricReplayedLocally)
 		s.tallyFinished(now, e)
 		s.answerFinished(now, e)

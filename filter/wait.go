@@ -304,7 +304,7 @@ func (w *Worker) retryLater(now int64, g *waitGroup) {
 // lead lets the first of a group claim for all.
 func (w *Worker) lead(now int64, g *waitGroup, fetch bool) {
 	g.retryAt = 0
-	if e := w.done.get(now, g.key.record, g.rule); e != nil {
+	if e := w.done.get(now, g.key.record, g.rule); e.speaksOf([]byte(g.key.fingerprint)) {
 		w.answerFromMemory(now, g, e)
 		return
 	}
@@ -332,7 +332,7 @@ func (s *Stream) led(now int64) {
 		w.dropEmpty(g)
 		return
 	}
-	if e := w.done.get(now, g.key.record, g.rule); e != nil {
+	if e := w.done.get(now, g.key.record, g.rule); e.speaksOf([]byte(g.key.fingerprint)) {
 		w.answerFromMemory(now, g, e)
 		return
 	}
