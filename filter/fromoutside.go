@@ -57,5 +57,5 @@ func CheckResponse(r *wire.Response) error {
 // filter would never have recorded it, or only where its rule opts in to it, which
 // whoever hands it in does not know.
 func NotFromOutside(name string) bool {
-	return notRecorded[name] || optIn(name) || strings.HasPrefix(name, "idempotency-") || strings.HasPrefix(name, "x-envoy-")
+	return notRecorded[name] || optIn(name) || ofEnvoy(name) || strings.HasPrefix(name, "idempotency-")
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/oncewall/oncewall/filter/rules"
+	"github.com/oncewall/oncewall/filter/wire"
 )
 
 // Header names of the protocol, in lower case as Envoy hands them over.
@@ -71,14 +72,39 @@ var notRecorded = map[string]bool{
 	HeaderRecorded: true, HeaderOutcome: true, HeaderTTL: true, HeaderFence: true, HeaderAttempt: true, HeaderGateway: true, HeaderProof: true,
 }
 
+// ofEnvoy reports whether a header line is Envoy's or of a mesh around it: it tells
+// the next hop about this exchange. A replay of x-envoy-immediate-health-check-fail
+// would take its gateway out of service at a load balancer. Records of earlier
+// versions may have such lines, which is no fault ([CheckResponse]).
+func ofEnvoy(name string) bool { return strings.HasPrefix(name, "x-envoy-") }
+
+// nominated returns what the Connection lines of an answer name (RFC 9110, section
+// 7.6.1), each between two commas; "": nothing. Envoy does not take these lines out
+// of an answer.
+func nominated(lines []wire.HeaderLine) (names string) {
+	for _, l := range lines {
+		if l.Name == "connection" {
+			names += "," + strings.ToLower(strings.NewReplacer(" ", "", "\t", "").Replace(l.Value)) + ","
+		}
+	}
+	return names
+}
+
+// names reports whether a list of nominated has a name.
+func names(list, name string) bool {
+	return list != "" && strings.Contains(list, ","+name+",")
+}
+
 // optIn reports whether a header line is recorded only where the rule asks for it
 // (record.keep_headers): credentials, and what a browser was told of one origin.
 func optIn(name string) bool { return rules.OptIn(name) }
 
 // ownResponseHeaders are removed from what upstream answers: only this gateway
-// speaks of its records.
+// speaks of its records, and what it tells upstream is not for clients, if a
+// backend echoes it.
 var ownResponseHeaders = []string{HeaderStatus, HeaderReplayed, HeaderAge, HeaderExpiresIn,
-	HeaderFirstSeen, HeaderLeaseUntil, HeaderRecorded, HeaderRedacted, HeaderOutcome, HeaderTTL}
+	HeaderFirstSeen, HeaderLeaseUntil, HeaderRecorded, HeaderRedacted, HeaderOutcome, HeaderTTL,
+	HeaderFence, HeaderAttempt, HeaderGateway, HeaderProof}
 
 // ofWholeBody lists header lines that are true of the whole body alone: with
 // values redacted they are dropped.

@@ -19,7 +19,7 @@ type ownAnswer struct {
 
 // lines that a replay keeps of a record, under the rule that answers.
 func (r *Rule) replays(name string) bool {
-	return !notRecorded[name] && (!optIn(name) || r.keep[name])
+	return !notRecorded[name] && !ofEnvoy(name) && (!optIn(name) || r.keep[name])
 }
 
 // sent is how many lines Envoy has of an answer that it left as it is, :status

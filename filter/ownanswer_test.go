@@ -91,21 +91,23 @@ func TestOwnAnswer(t *testing.T) {
 	}
 }
 
-// TestWhatIsRecorded: credentials and what belongs to one exchange are not.
+// TestWhatIsRecorded: credentials are not, nor what belongs to one exchange or one
+// hop.
 func TestWhatIsRecorded(t *testing.T) {
 	in := []wire.HeaderLine{line("set-cookie", "a=b"), line("etag", `"1"`), line("access-control-allow-origin", "*"), line("x-e", ""),
-		line("date", "now"), line("content-length", "3"), line("x-8bit", "caf\xe9"), line("idempotency-status", "x"), line("location", "/1")}
+		line("date", "now"), line("content-length", "3"), line("x-8bit", "caf\xe9"), line("idempotency-status", "x"), line("location", "/1"),
+		line("connection", "close, X-Hop"), line("x-hop", "1"), line("x-ho", "1"), line("connection", "\tx-hop-2 "), line("x-hop-2", "1"), line("x-envoy-overloaded", "true")}
 	for _, c := range []struct {
 		method string
 		status uint16
 		keep   []string
 		want   string
 	}{
-		{"POST", 201, nil, "[etag x-e x-8bit location]"},
-		{"POST", 201, []string{"set-cookie"}, "[set-cookie etag x-e x-8bit location]"},
-		{"POST", 201, []string{"access-control-allow-origin"}, "[etag access-control-allow-origin x-e x-8bit location]"},
-		{"HEAD", 200, nil, "[etag x-e content-length x-8bit location]"},
-		{"GET", 304, nil, "[etag x-e content-length x-8bit location]"},
+		{"POST", 201, nil, "[etag x-e x-8bit location x-ho]"},
+		{"POST", 201, []string{"set-cookie"}, "[set-cookie etag x-e x-8bit location x-ho]"},
+		{"POST", 201, []string{"access-control-allow-origin"}, "[etag access-control-allow-origin x-e x-8bit location x-ho]"},
+		{"HEAD", 200, nil, "[etag x-e content-length x-8bit location x-ho]"},
+		{"GET", 304, nil, "[etag x-e content-length x-8bit location x-ho]"},
 	} {
 		s := &Stream{method: c.method, rule: &Rule{Rule: &rules.Rule{}, keep: setOf(c.keep)}}
 		s.response.status = c.status

@@ -179,8 +179,9 @@ func (s *Stream) capturable(lines []wire.HeaderLine) bool {
 // recordedLines copies the lines that a record keeps; nil: too many.
 func (s *Stream) recordedLines(lines []wire.HeaderLine) []wire.HeaderLine {
 	out := make([]wire.HeaderLine, 0, len(lines))
+	hop := nominated(lines)
 	for _, l := range lines {
-		if l.Name == HeaderRedacted || s.rule.drop[l.Name] {
+		if l.Name == HeaderRedacted || s.rule.drop[l.Name] || names(hop, l.Name) {
 			continue
 		}
 		if s.rule.replays(l.Name) || l.Name == "content-length" && s.keepsLength() {
