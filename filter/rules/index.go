@@ -30,43 +30,6 @@ func newTable(rules []*Rule) table {
 	return t
 }
 
-// of appends the indexes that apply to an authority to dst, the host's own first,
-// then those of its suffixes, the longest first, and that for every host last.
-func (t *table) of(dst indexes, authority string) indexes {
-	if t.hosts != nil {
-		host := hostname(authority)
-		if x := t.hosts[host]; x != nil {
-			dst = append(dst, x)
-		}
-		for rest := host; ; {
-			i := strings.IndexByte(rest, '.')
-			if i < 0 {
-				break
-			}
-			if x := t.hosts["*"+rest[i:]]; x != nil && i > 0 {
-				dst = append(dst, x)
-			}
-			rest = rest[i+1:]
-		}
-	}
-	return append(dst, t.any)
-}
-
-// maxHost bounds the hosts that are looked up; a longer one is nobody's.
-const maxHost = 255
-
-// hostname returns the host of an authority as rules write it: in lower case,
-// without port and without the dot at the end that makes a name absolute.
-func hostname(authority string) string {
-	if len(authority) > maxHost {
-		return ""
-	}
-	if i := strings.LastIndexByte(authority, ':'); i >= 0 && strings.Trim(authority[i+1:], digits) == "" {
-		authority = authority[:i]
-	}
-	return strings.ToLower(strings.TrimSuffix(authority, "."))
-}
-
 // index is the rules by the segments of their paths.
 type index struct {
 	children map[string]*index

@@ -28,6 +28,9 @@ func (c *Config) Match(method, path string) *Rule {
 // a prefix, a longer one a shorter. Of rules with one path the first in the file
 // whose methods and headers fit.
 //
+// An authority in which not everyone sees one host (see hostnames) meets the
+// strictest of the rules for those hosts and for every host, and none with mode off.
+//
 // Methods in the file are compared without regard to case, and the default list
 // leaves out GET, HEAD, OPTIONS and TRACE only as they are written here: a
 // backend that takes "post" for POST is guarded, and "get" is too.
@@ -49,7 +52,14 @@ func (c *Config) Select(h Head) *Rule {
 	q := query{method: h.Method, headers: h.Headers}
 	path := cutQuery(h.Path)
 	var room [8]*index
-	at := c.table.of(room[:0], h.Host)
+	at, odd := c.table.of(room[:0], h.Host)
+	if odd {
+		return at.strictestOfEach(q, path)
+	}
+	return at.choose(q, path)
+}
+
+func (at indexes) choose(q query, path string) *Rule {
 	if !isNormal(path) {
 		return at.spelled(q, path)
 	}
@@ -59,6 +69,18 @@ func (c *Config) Select(h Head) *Rule {
 		}
 	}
 	return nil
+}
+
+// strictestOfEach asks each index by itself; of two rules that are as strict the
+// first one's counts.
+func (at indexes) strictestOfEach(q query, path string) (met *Rule) {
+	q.enforcing = true
+	for i := range at {
+		if r := at[i:i+1].choose(q, path); r != nil && (met == nil || r.strictness() > met.strictness()) {
+			met = r
+		}
+	}
+	return met
 }
 
 // normal looks up a path in normal form, with or without a slash at its end.
