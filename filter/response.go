@@ -158,24 +158,6 @@ func (s *Stream) result(now int64, lines []wire.HeaderLine, store, end bool) Act
 	return s.hold(now, s.executed())
 }
 
-// capturable reports whether a body may be held: it is not a stream of events,
-// and its declared length fits.
-func (s *Stream) capturable(lines []wire.HeaderLine) bool {
-	for _, l := range lines {
-		switch l.Name {
-		case "content-type":
-			if hasPrefixFold(l.Value, "text/event-stream") {
-				return false
-			}
-		case "content-length":
-			if n, ok := parseLength(l.Value); ok && n > s.rule.Record.MaxBody && !s.keepsLength() {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 // recordedLines copies the lines that a record keeps; nil: too many.
 func (s *Stream) recordedLines(lines []wire.HeaderLine) []wire.HeaderLine {
 	out := make([]wire.HeaderLine, 0, len(lines))

@@ -117,6 +117,25 @@ func (a *around) bytes(t *testing.T) {
 	}
 }
 
+// hops: what an answer says to the next hop alone is not said again.
+func (a *around) hops(t *testing.T) {
+	key := a.key()
+	r := order(key)
+	for _, l := range []string{"connection: X-Hop", "x-hop: 1", "x-envoy-overloaded: true", "x-envoy-immediate-health-check-fail: true", "x-end: 1"} {
+		r = append(r, [2]string{"x-shop-header", l})
+	}
+	first := raw(t, a.Gateway(0), "HTTP/1.1", "POST", "/orders", r, "{}")
+	again := raw(t, a.Gateway(0), "HTTP/1.1", "POST", "/orders", r, "{}")
+	if first.status != 201 || len(first.header("x-hop")) != 1 || again.status != 201 || !slices.Equal(again.header("x-end"), []string{"1"}) {
+		t.Fatalf("%s\n\n%s", first, again)
+	}
+	for _, name := range []string{"x-hop", "x-envoy-overloaded", "x-envoy-immediate-health-check-fail"} {
+		if v := again.header(name); len(v) != 0 {
+			t.Errorf("the replay has %s: %q", name, v)
+		}
+	}
+}
+
 // credentials: session cookies are the first client's alone, unless the rule
 // keeps them.
 func (a *around) credentials(t *testing.T) {

@@ -149,22 +149,28 @@ func (a *around) open(t *testing.T, status int, path string, lines [][2]string) 
 	return conn, resp
 }
 
-// events pass as they come, and the key is known to be executed before the
-// first.
+// events pass as they come, and so do other streams; the key is known to be
+// executed before the first.
 func (a *around) events(t *testing.T) {
+	for _, kind := range []string{"text/event-stream", "application/x-ndjson"} {
+		t.Run(kind, func(t *testing.T) { a.eventsOf(t, kind) })
+	}
+}
+
+func (a *around) eventsOf(t *testing.T, kind string) {
 	c := door(t, a.Stack)
 	key := a.key()
 	const n, apart = 5, 700 * time.Millisecond
-	lines := order(key, [2]string{"x-shop-events", fmt.Sprintf("%d,%s", n, apart)})
-	_, resp := a.open(t, 201, "/orders", lines)
+	knobs := [][2]string{{"x-shop-events", fmt.Sprintf("%d,%s", n, apart)}, {"x-shop-header", "content-type: " + kind}}
+	_, resp := a.open(t, 201, "/orders", order(key, knobs...))
 	br := bufio.NewReader(resp.Body)
 	line, err := br.ReadString('\n')
-	if err != nil || line != "id: 1\n" {
+	if err != nil || line != "id: 1\n" || resp.Header.Get("Content-Type") != kind {
 		t.Fatalf("%q, %v", line, err)
 	}
 	first := time.Now()
 	// The stream is open, and a repeat is told so: never "in flight" without end.
-	again := c.Send(t.Context(), story.Post("/orders", key).Body("{}").With("x-shop-events", fmt.Sprintf("%d,%s", n, apart)))
+	again := c.Send(t.Context(), story.Post("/orders", key).Body("{}").With(knobs[0][0], knobs[0][1]))
 	wantKind(t, "repeat while events come", again, "409 response-not-kept")
 	rest, err := io.ReadAll(br)
 	if err != nil || strings.Count(string(rest), "id: ") != n-1 {

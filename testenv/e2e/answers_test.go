@@ -190,6 +190,7 @@ func TestAnswers(t *testing.T) {
 		t.Run("envoy "+version, func(t *testing.T) {
 			a := startAnswers(t, envoy)
 			t.Run("bytes", a.bytes)
+			t.Run("hops", a.hops)
 			t.Run("credentials", a.credentials)
 			t.Run("origins", a.origins)
 			t.Run("redirects", a.redirects)
