@@ -64,6 +64,11 @@ func (s *Stream) claimAnswered(now int64, r *wire.Result, sent int64) {
 		// Its first try was granted and given back: too few replicas held it.
 		s.away(now, true)
 	default:
+		// An earlier try may have been granted, by another bridge or before the
+		// quota was used up.
+		if s.unsure {
+			s.giveBack(now)
+		}
 		s.refused(r)
 	}
 }
@@ -142,6 +147,9 @@ func (s *Stream) away(now int64, asked bool) {
 	switch s.rule.Unavailable {
 	case rules.UnavailableLocal:
 		if !s.claimLocally() {
+			if asked {
+				s.giveBack(now)
+			}
 			return
 		}
 		fallthrough

@@ -67,7 +67,7 @@ func (s *Stream) ResponseHeaders(now int64, r Response, end bool) Action {
 			// The status speaks of the place that it was redirected to.
 			return s.hold(now, s.operation(wire.Unknown))
 		case s.unprotected:
-			return s.notExecuted()
+			return s.notExecuted(now)
 		}
 		return s.hold(now, s.operation(wire.Release))
 	case rules.OutcomeUnknown:
@@ -90,17 +90,28 @@ func (s *Stream) madeByEnvoy(now int64, t Trail) Action {
 		}
 	}
 	if s.unprotected && k == wire.Release {
-		return s.notExecuted()
+		return s.notExecuted(now)
 	}
 	return s.hold(now, s.operation(k))
 }
 
-// notExecuted ends an unprotected request that did not run. The store had no
-// claim of it: only the local table has to forget it.
-func (s *Stream) notExecuted() Action {
-	op := s.operation(wire.Release)
-	s.localSettled(&op)
+// notExecuted ends an unprotected request that did not run. The answer waits for
+// nothing: the store is away.
+func (s *Stream) notExecuted(now int64) Action {
+	s.freeUnprotected(now)
 	return s.passMarked()
+}
+
+// freeUnprotected frees the key of an unprotected request that did not run: in the
+// local table, and in the store where a try of its claim may have been granted
+// without a word.
+func (s *Stream) freeUnprotected(now int64) {
+	op := s.operation(wire.Release)
+	if s.unsure {
+		s.settle(now, op)
+		return
+	}
+	s.localSettled(&op)
 }
 
 func (s *Stream) passMarked() Action {

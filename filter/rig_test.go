@@ -31,6 +31,7 @@ type rig struct {
 	records   map[string]*record
 	left      map[string]bool // owners that have released, by record: they are granted nothing more
 	fence     uint64
+	told      map[string]bool // owners that were told of their record what is not so
 }
 
 type sent struct {
@@ -110,7 +111,7 @@ func newRig(t failer, flag bool) *rig { return rigWith(t, parseConfig(t, flag)) 
 
 func rigWith(t failer, cfg *rules.Config) *rig {
 	return &rig{t: t, w: NewWorker(cfg, [16]byte{1}), streams: map[*Stream]*seen{},
-		counts: map[Metric]int{}, records: map[string]*record{}, left: map[string]bool{}, fence: 1000, now: int64(time.Hour)}
+		counts: map[Metric]int{}, records: map[string]*record{}, left: map[string]bool{}, told: map[string]bool{}, fence: 1000, now: int64(time.Hour)}
 }
 
 // headers is a request's or a response's headers.

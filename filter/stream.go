@@ -371,9 +371,12 @@ func (s *Stream) Done(now int64, trail func() Trail) {
 				w.settle(now, s, s.operation(wire.Release), false)
 			}
 		case stateForwarded:
-			if trail().NeverForwarded() && !s.ran {
+			switch never := trail().NeverForwarded() && !s.ran; {
+			case never && s.unprotected:
+				s.freeUnprotected(now)
+			case never:
 				w.settle(now, s, s.operation(wire.Release), false)
-			} else {
+			default:
 				w.settle(now, s, s.operation(wire.Unknown), false)
 			}
 		case stateCapturing:
