@@ -44,7 +44,7 @@ func TestLocal(t *testing.T) {
 	}
 	rounds := 40
 	if long {
-		rounds = 2000
+		rounds = 10_000
 	}
 	for i := range rounds {
 		key := fmt.Sprint("local-", i)
