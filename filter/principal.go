@@ -20,7 +20,7 @@ type token struct{ payload, claim, issuer []string }
 func newToken(payload, claim string) token {
 	at := []string{"metadata", "filter_metadata", "envoy.filters.http.jwt_authn", payload}
 	at = at[:len(at):len(at)]
-	return token{payload: at, claim: append(at, strings.Split(claim, ".")...), issuer: append(at, "iss")}
+	return token{payload: at, claim: append(at, rules.ClaimPath(claim)...), issuer: append(at, "iss")}
 }
 
 // callersOf returns a rule's sources in their order.

@@ -44,6 +44,8 @@ func TestPrincipals(t *testing.T) {
 		{"claim that is a list", sub, token("\x01\x00\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00a\x00b\x00"), ""},
 		{"claim that is not UTF-8", sub, token("a\xff"), ""},
 		{"nested claim", `{"jwt_claim": "org.id", "issuer": "https://id"}`, []string{claims + ".iss: https://id", claims + ".org.id: acme"}, "2 https://id acme"},
+		{"claim by a pointer", `{"jwt_claim": "/https:~1~1id.example~1tenant", "issuer": "https://id"}`, []string{claims + ".iss: https://id", claims + ".https://id.example/tenant: acme"}, "2 https://id acme"},
+		{"nested claim by a pointer", `{"jwt_claim": "/a.b/~0c", "issuer": "https://id"}`, []string{claims + ".iss: https://id", claims + ".a.b.~c: acme"}, "2 https://id acme"},
 
 		{"URI", uri, workload, "5 prod spiffe://prod/ns/a/sa/b"},
 		{"URI of the trust domain", `{"peer_certificate": "uri_san", "trust_domain": "prod"}`, workload, "5 prod spiffe://prod/ns/a/sa/b"},

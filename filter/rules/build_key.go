@@ -68,6 +68,7 @@ func (p *parser) buildKeySource(r *Rule, at string, n *node) (s KeySource) {
 	if claim != nil {
 		s.Claim, s.Issuer = claim.stringOr(""), n.get("issuer").stringOr("")
 		s.Payload = n.get("payload").stringOr(defaultPayload)
+		p.checkClaim(join(at, "jwt_claim"), claim)
 		if n.get("issuer") == nil {
 			p.add(join(at, "issuer"), nil, "is required with jwt_claim: two issuers may use one value for two actions")
 		}

@@ -2,8 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 )
 
 func (p *parser) buildPrincipal(r *Rule, s source) {
@@ -142,9 +140,7 @@ func (p *parser) buildSource(at string, n *node) (s Principal) {
 			Kind: PrincipalJWT, Claim: claim.stringOr(""), Issuer: n.get("issuer").stringOr(""),
 			Payload: n.get("payload").stringOr(defaultPayload),
 		}
-		if slices.Contains(strings.Split(s.Claim, "."), "") && claim.good() {
-			p.add(join(at, "jwt_claim"), claim, "has an empty name between dots")
-		}
+		p.checkClaim(join(at, "jwt_claim"), claim)
 		if n.get("issuer") == nil {
 			p.add(join(at, "issuer"), nil, "is required with jwt_claim: two issuers may use one value for two people")
 		}

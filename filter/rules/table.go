@@ -265,7 +265,7 @@ func shared() []*field {
 		{name: "trusted", kind: kindBool, def: "`false`", meaning: "States that the header above is out of a client's reach."},
 		{
 			name: "jwt_claim", kind: kindString, min: 1, max: 256, form: formText,
-			meaning: "Claim of a token that Envoy's jwt_authn has verified before this filter; dots lead into nested members. Needs `issuer`.",
+			meaning: "Claim of a token that Envoy's jwt_authn has verified before this filter; dots lead into nested members, or it is a JSON pointer, for names with dots (`/https:~1~1id.example~1tenant`). Needs `issuer`.",
 		},
 		{name: "issuer", kind: kindString, min: 1, max: 512, form: formText, meaning: "The token's `iss` must be this."},
 		{
@@ -438,7 +438,7 @@ func keyPlaces() []*field {
 		},
 		{
 			name: "jwt_claim", kind: kindString, min: 1, max: 256, form: formText,
-			meaning: "Claim of a token that Envoy's jwt_authn has verified before this filter, `jti` say; dots lead into nested members. Needs `issuer`. A client that fetches a new token for its retry sends another key.",
+			meaning: "Claim of a token that Envoy's jwt_authn has verified before this filter, `jti` say; dots lead into nested members, or it is a JSON pointer, for names with dots (`/https:~1~1id.example~1tenant`). Needs `issuer`. A client that fetches a new token for its retry sends another key.",
 		},
 		{name: "issuer", kind: kindString, min: 1, max: 512, form: formText, meaning: "The token's `iss` must be this; a claim of another is absent."},
 		{
