@@ -223,6 +223,9 @@ func (s *Stream) lookupAnswered(r *wire.Result) {
 		out.ResultKept = true
 		out.Result = &lookedResult{Status: kept.Status, Body: base64.StdEncoding.EncodeToString(kept.Body)}
 		for _, h := range kept.Headers {
+			if !s.lookup.replays(h.Name) {
+				continue
+			}
 			out.Result.Headers = append(out.Result.Headers, lookedLine{h.Name, h.Value})
 		}
 	}

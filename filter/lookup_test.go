@@ -104,7 +104,7 @@ func TestLookupTakesTheRulesKeys(t *testing.T) {
 }
 
 func TestLookupAnswers(t *testing.T) {
-	result, err := wire.AppendResponse(nil, &wire.Response{Status: 201, Headers: []wire.HeaderLine{{Name: "x-a", Value: "\x80\"1"}}, Body: []byte("told")})
+	result, err := wire.AppendResponse(nil, &wire.Response{Status: 201, Headers: []wire.HeaderLine{line("x-a", "\x80\"1"), line("set-cookie", "of=an earlier rule"), line("x-envoy-overloaded", "true")}, Body: []byte("told")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,6 +123,10 @@ func TestLookupAnswers(t *testing.T) {
 	kept, _ := doc["result"].(map[string]any)
 	if doc["state"] != "completed" || doc["status"] != 201.0 || doc["remaining_ms"] != 7.0 || kept["body"] != "dG9sZA==" || doc["result_kept"] != true {
 		t.Errorf("%v", doc)
+	}
+	// Of its lines those that a replay would have.
+	if lines, _ := kept["headers"].([]any); len(lines) != 1 || lines[0].(map[string]any)["name"] != "x-a" {
+		t.Errorf("%v", kept["headers"])
 	}
 	// A rule that rejects repeats hands out no result.
 	if doc := found("checkout", done); doc["result"] != nil || doc["result_kept"] != false || doc["state"] != "completed" {
