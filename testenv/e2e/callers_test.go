@@ -41,6 +41,7 @@ const callersRules = `{
     {"name": "digest", "match": {"path": {"exact": "/refunds"}}, "principal": {"peer_certificate": "sha256"}},
     {"name": "token", "match": {"path": {"exact": "/checkout"}}, "key": {"from": [{"all": [{"jwt_claim": "order", "issuer": "https://id.example"}, {"query": "part"}]}]}},
     {"name": "org", "match": {"path": {"exact": "/transfers"}}, "principal": {"jwt_claim": "org.id", "issuer": "https://id.example"}},
+    {"name": "tenant", "match": {"path": {"exact": "/orders/tenant"}}, "principal": {"jwt_claim": "/https:~1~1id.example~1tenant", "issuer": "https://id.example"}},
     {"name": "routed", "match": {"methods": ["POST"]}, "principal": {"const": "route"}}
   ]
 }`
@@ -262,6 +263,10 @@ func TestCallersThatEnvoyVerifies(t *testing.T) {
 		{"/transfers", nil, `{"iss":"https://id.example","org":{"id":42}}`, "k", missing},
 		{"/transfers", nil, `{"iss":"https://id.example","org":{"id":true}}`, "k", missing},
 		{"/transfers", nil, `{"iss":"https://id.example","org":{"id":null}}`, "k", missing},
+
+		{"/orders/tenant", nil, `{"iss":"https://id.example","https://id.example/tenant":"acme"}`, "k", "201 created"},
+		{"/orders/tenant", nil, `{"iss":"https://id.example","https://id.example/tenant":"acme"}`, "k", "201 replayed"},
+		{"/orders/tenant", nil, ann, "k", missing},
 
 		{"/orders", workload, "", "k", "201 created"},
 		{"/orders", again, "", "k", "201 replayed"},
