@@ -69,3 +69,31 @@ func TestUnheardGrantIsGivenBack(t *testing.T) {
 		}
 	})
 }
+
+// While the bridge is known to be away an unprotected answer goes out at once,
+// and is recorded when the bridge is back.
+func TestUnprotectedAnswerWaitsForNobody(t *testing.T) {
+	for _, body := range []string{"", "done"} {
+		g := newRig(t, true)
+		for range breakerFailures {
+			g.open("POST", "/orders", "others", true)
+			g.fail(0)
+			g.fail(0)
+		}
+		s := g.open("POST", "/forward", "k", true)
+		if s.resumed != 1 {
+			t.Fatalf("not forwarded: %+v", s.replies)
+		}
+		g.respond(s, upstream(201), body == "")
+		if body != "" {
+			g.respondBody(s, body, true)
+		}
+		if s.pausedResp || s.response[HeaderRecorded] != "pending" || s.response[HeaderStatus] != string(CodeUnprotected) {
+			t.Errorf("%q: waits %v, headers %v", body, s.pausedResp, s.response)
+		}
+		g.settleDown()
+		if r := g.records[recordKey(s.core)]; r == nil || r.state != "C" {
+			t.Errorf("%q: the record is %+v", body, r)
+		}
+	}
+}

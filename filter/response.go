@@ -325,10 +325,14 @@ func (s *Stream) settle(now int64, op wire.Operation) {
 }
 
 // hold keeps the response until the store has acknowledged op, or the timeout
-// has passed.
+// has passed. That of an unprotected request does not wait for a bridge that is
+// known to be away.
 func (s *Stream) hold(now int64, op wire.Operation) Action {
 	s.state = stateSettling
 	s.w.settle(now, s, op, true)
+	if t := s.settling; t != nil && s.unprotected && s.w.b.breaker.open {
+		s.w.tell(now, t, nil)
+	}
 	s.w.pump(now)
 	s.w.schedule()
 	return Pause
