@@ -27,8 +27,8 @@ type upstreamWord struct {
 
 // hear takes a header line. Words that are not known are not heard: the status
 // decides. Of words that contradict each other the one counts, whatever their
-// order, that lets nothing run again: executed before not executed, and not to be
-// kept before kept.
+// order, that lets nothing run again: executed before not executed, not to be
+// kept before kept, and of several lives the longest.
 func (u *upstreamWord) hear(l wire.HeaderLine) {
 	switch l.Name {
 	case HeaderOutcome:
@@ -49,10 +49,12 @@ func (u *upstreamWord) hear(l wire.HeaderLine) {
 	case headerGRPCStatus:
 		u.failed = u.grpc && l.Value != "0"
 	case HeaderTTL:
-		// Nine digits cannot overflow, and are more than the longest life.
-		v := strings.TrimSpace(l.Value)
-		if n, err := strconv.ParseUint(v, 10, 32); err == nil && n > 0 && len(v) <= 9 {
-			u.ttl = min(time.Duration(n)*time.Second, maxWordTTL)
+		for v := range strings.SplitSeq(l.Value, ",") {
+			// Nine digits cannot overflow, and are more than the longest life.
+			v = strings.TrimSpace(v)
+			if n, err := strconv.ParseUint(v, 10, 32); err == nil && len(v) <= 9 {
+				u.ttl = max(u.ttl, min(time.Duration(n)*time.Second, maxWordTTL))
+			}
 		}
 	}
 }

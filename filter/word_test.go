@@ -33,6 +33,11 @@ func TestUpstreamWord(t *testing.T) {
 		{[]wire.HeaderLine{{Name: HeaderTTL, Value: "999999999"}}, upstreamWord{ttl: maxWordTTL}},
 		{[]wire.HeaderLine{{Name: HeaderTTL, Value: "9999999999"}}, upstreamWord{}},
 		{[]wire.HeaderLine{{Name: HeaderTTL, Value: "-1"}}, upstreamWord{}},
+		// Of two lives the longer.
+		{[]wire.HeaderLine{{Name: HeaderTTL, Value: "60"}, {Name: HeaderTTL, Value: "1"}}, upstreamWord{ttl: time.Minute}},
+		{[]wire.HeaderLine{{Name: HeaderTTL, Value: "1"}, {Name: HeaderTTL, Value: "60"}}, upstreamWord{ttl: time.Minute}},
+		{[]wire.HeaderLine{{Name: HeaderTTL, Value: "1, 60"}}, upstreamWord{ttl: time.Minute}},
+		{[]wire.HeaderLine{{Name: HeaderTTL, Value: "60,x"}, {Name: HeaderTTL, Value: ","}}, upstreamWord{ttl: time.Minute}},
 		{[]wire.HeaderLine{{Name: HeaderTTL, Value: "1.5"}}, upstreamWord{}},
 		{[]wire.HeaderLine{{Name: HeaderTTL, Value: "+5"}}, upstreamWord{}},
 		{[]wire.HeaderLine{{Name: HeaderTTL, Value: ""}}, upstreamWord{}},
