@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/oncewall/oncewall/testenv/stack"
 	"github.com/oncewall/oncewall/testenv/story"
@@ -30,6 +31,7 @@ const flagsRules = `{
     "recovery": {"action": "hold", "lease": "60s"}, "unavailable": "reject"},
   "rules": [
     {"name": "plain", "match": {"path": {"prefix": "/f/"}}},
+    {"name": "streams", "match": {"path": {"prefix": "/s/"}}, "streaming": true, "upstream_timeout": "0s", "fingerprint": {"body": "none"}, "record": {"body": "none"}},
     {"name": "retrying", "match": {"path": {"prefix": "/r/"}}, "envoy_retries": "route"}
   ]
 }`
@@ -67,8 +69,7 @@ var flagRows = []flagRow{
       stat_prefix: limited
       token_bucket: {max_tokens: 1, tokens_per_fill: 1, fill_interval: 3600s}
       filter_enabled: {default_value: {numerator: 100}}
-      filter_enforced: {default_value: {numerator: 100}}
-      descriptors: [{entries: [{key: all, value: all}], token_bucket: {max_tokens: 1, fill_interval: 3600s}}]`,
+      filter_enforced: {default_value: {numerator: 100}}`,
 		flags: "-", details: "local_rate_limited", status: 429},
 	{name: "limiter-away", route: "route: {cluster: odd, rate_limits: [{actions: [{generic_key: {descriptor_value: all}}]}]}",
 		flags: "RLSE", details: "rate_limiter_error", status: 500},
@@ -135,6 +136,7 @@ func flagsPatch(odd, closed, silent int) string {
 			fmt.Fprintf(&routes, "- match: {path: %s}\n  %s\n", r.path(), r.route)
 		}
 	}
+	routes.WriteString("- match: {prefix: /s/}\n  route: {cluster: odd, timeout: 0s}\n")
 	indent := func(s, by string) string { return by + strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n"+by) }
 	cluster := func(name string, port int, more string) string {
 		return fmt.Sprintf("  - name: %s\n    type: STATIC\n    connect_timeout: 0.3s\n%s    load_assignment: {cluster_name: %[1]s, endpoints: [{lb_endpoints: [{endpoint: {address: {socket_address: {address: 127.0.0.1, port_value: %[3]d}}}}]}]}\n", name, more, port)
@@ -248,10 +250,10 @@ func (b *oddBackend) serve(conn *net.TCPConn) {
 		if err != nil {
 			return
 		}
-		_, _ = io.Copy(io.Discard, req.Body)
 		b.mu.Lock()
 		b.seen[req.Header.Get("idempotency-key")]++
 		b.mu.Unlock()
+		_, _ = io.Copy(io.Discard, req.Body)
 		what := req.URL.Path[strings.LastIndexAny(req.URL.Path, "/-")+1:]
 		say := func(s string) { _, _ = io.WriteString(conn, s) }
 		switch what {
@@ -339,6 +341,22 @@ func flags(t *testing.T, envoy string) {
 			}
 		})
 	}
+	t.Run("broken request", func(t *testing.T) {
+		// A body that stops being HTTP (DPE) after its request was sent on.
+		conn, err := net.Dial("tcp", s.Gateway(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		_, _ = io.WriteString(conn, "POST /s/streamed HTTP/1.1\r\nhost: shop\r\nx-user-id: ada\r\nidempotency-key: broken\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n")
+		eventually(t, "the backend to have it", 10*time.Second, func() bool { return odd.runs("broken") == 1 })
+		_, _ = io.WriteString(conn, "this is no chunk\r\n")
+		_, _ = io.Copy(io.Discard, conn)
+		again := retryWhile(t, h1, story.Post("/s/streamed", "broken").Body("hello"), "409 in-flight", 10*time.Second)
+		if again.Kind() != "409 outcome-unknown" || odd.runs("broken") != 1 {
+			t.Errorf("retry: %s, ran %d times", again, odd.runs("broken"))
+		}
+	})
 	if n := counter(t, s, "panic"); n != 0 {
 		t.Errorf("%d panics", n)
 	}
