@@ -3,6 +3,7 @@ package key
 import (
 	"errors"
 	"math"
+	"math/bits"
 	"strings"
 )
 
@@ -132,6 +133,14 @@ func ParseAlphabet(s string) (*Alphabet, bool) {
 		}
 	}
 	return &a, true
+}
+
+// Len is the number of bytes in the set.
+func (a *Alphabet) Len() (n int) {
+	for _, word := range a {
+		n += bits.OnesCount64(word)
+	}
+	return n
 }
 
 // Holds reports whether every byte of s is in the set.

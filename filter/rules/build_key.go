@@ -33,6 +33,7 @@ func (p *parser) buildKey(r *Rule, n *node) {
 				r.Key.From = append(r.Key.From, p.buildKeySource(r, fmt.Sprintf("key.from[%d]", i), item))
 			}
 		}
+		p.checkKeySources("key.from", r.Key.From)
 	}
 	p.buildGrammar(r, n)
 }
@@ -105,6 +106,8 @@ func (p *parser) checkKeyHeader(at string, n *node, r *Rule) {
 		p.add(at, n, "cannot be a key: it is the same for different requests of a client; name one cookie with cookie")
 	case n.text == "authorization":
 		p.add(at, n, "cannot be a key: it is the same for different requests of a client")
+	case slices.Contains(notOfAnAction, n.text):
+		p.add(at, n, "cannot be a key: it does not name an action, or is a new one for each retry")
 	case r.Principal.usesHeader(n.text):
 		p.add(at, n, "cannot be a key: it is the rule's principal")
 	}
@@ -137,6 +140,7 @@ func (p *parser) buildGrammar(r *Rule, n *node) {
 	case g.UUID && r.Key.MaxLength < 36:
 		p.add("key.format", form, "needs key.max_length >= 36, the length of a UUID")
 	}
+	p.checkSatisfiable(&r.Key, least, set, bits)
 	if r.Key.Issued && countNodes(least, set, form, versions, bits) > 0 {
 		p.add("key.issued", n.get("issued"), "makes the grammar of keys the gateway's own: state no min_length, alphabet, format, uuid_versions or min_entropy_bits")
 	}

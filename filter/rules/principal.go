@@ -132,6 +132,7 @@ func (p *parser) buildSource(at string, n *node) (s Principal) {
 	switch {
 	case header != nil:
 		s = Principal{Kind: PrincipalHeader, Header: header.stringOr("")}
+		p.checkCallerHeader(join(at, "header"), header)
 		if trusted := n.get("trusted"); !trusted.boolOr(false) && (trusted == nil || trusted.good()) {
 			p.add(join(at, "trusted"), trusted, "must be true: it states that no client can set the header %s", quote(header.text))
 		}
