@@ -173,6 +173,30 @@ var shapes = map[string]fault{
 			}
 		}
 	},
+	"gzip": func(w http.ResponseWriter, _ *http.Request, results []wire.Result) {
+		b, _ := wire.AppendAnswer(nil, &wire.Answer{Results: results})
+		w.Header().Set("content-encoding", "gzip")
+		stamped(w, 200, []byte(gzipped(b)))
+	},
+	"stamp in a trailer": func(w http.ResponseWriter, _ *http.Request, results []wire.Result) {
+		b, _ := wire.AppendAnswer(nil, &wire.Answer{Results: results})
+		w.Header().Set("trailer", wire.StampHeader)
+		_, _ = w.Write(b)
+		w.Header().Set(wire.StampHeader, "2")
+	},
+	"early hints alone": func(w http.ResponseWriter, _ *http.Request, _ []wire.Result) {
+		w.Header().Set(wire.StampHeader, "2")
+		w.WriteHeader(103)
+		panic(http.ErrAbortHandler)
+	},
+	"endless": func(w http.ResponseWriter, r *http.Request, _ []wire.Result) {
+		w.Header().Set(wire.StampHeader, "2")
+		for chunk := make([]byte, 64<<10); r.Context().Err() == nil; {
+			if _, err := w.Write(chunk); err != nil {
+				return
+			}
+		}
+	},
 	"never": func(_ http.ResponseWriter, r *http.Request, _ []wire.Result) { <-r.Context().Done() },
 }
 
@@ -206,6 +230,28 @@ func response(status uint16, name, value string) []byte {
 		panic(err)
 	}
 	return b
+}
+
+// framings are right answers whose HTTP is unusual.
+var framings = map[string]fault{
+	"after early hints": func(w http.ResponseWriter, _ *http.Request, results []wire.Result) {
+		w.WriteHeader(103)
+		w.WriteHeader(103)
+		honest(w, results)
+	},
+	"with trailers": func(w http.ResponseWriter, _ *http.Request, results []wire.Result) {
+		w.Header().Set("trailer", "x-after")
+		honest(w, results)
+		w.Header().Set("x-after", "1")
+	},
+	"byte by byte": func(w http.ResponseWriter, _ *http.Request, results []wire.Result) {
+		b, _ := wire.AppendAnswer(nil, &wire.Answer{Results: results})
+		stamped(w, 200, nil)
+		for i := range b {
+			_, _ = w.Write(b[i : i+1])
+			_ = http.NewResponseController(w).Flush()
+		}
+	},
 }
 
 // answerBound is what an answer may take: bridge.timeout is 1 s, of which a
@@ -257,6 +303,12 @@ func TestWrongBridge(t *testing.T) {
 					right(t, key+"-next")
 				}
 			})
+		}
+	})
+	t.Run("framings", func(t *testing.T) {
+		for name, f := range framings {
+			b.set(wire.Claim, f)
+			wantKind(t, name, c.Send(t.Context(), story.Post("/orders", "framed-"+keyOf(name))), "201 created")
 		}
 	})
 	t.Run("last words", func(t *testing.T) {
