@@ -47,6 +47,10 @@ const (
 // ownRequestHeaders are removed from what a client sends.
 var ownRequestHeaders = []string{HeaderFence, HeaderAttempt, HeaderGateway, HeaderProof, HeaderStatus, HeaderOutcome, HeaderTTL}
 
+// timeoutRequestHeaders set how long upstream may take, beside the one header that
+// the rule's upstream_timeout is written to.
+var timeoutRequestHeaders = []string{"x-envoy-upstream-stream-duration-ms"}
+
 // retryRequestHeaders let a client widen Envoy's retries or timeouts; on a
 // covered request with envoy_retries off they are removed.
 var retryRequestHeaders = []string{

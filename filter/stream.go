@@ -139,6 +139,7 @@ func (s *Stream) RequestHeaders(now int64, r Request, end bool) Action {
 	case s.w.ambiguous, s.w.ambiguousObserved:
 		return s.refuse(problemKeyInvalid, extra{reason: ambiguousPath}, end, r)
 	}
+	s.strip(timeoutRequestHeaders, r)
 	if s.rule.EnvoyRetries == rules.RetriesOff {
 		s.strip(retryRequestHeaders, r)
 	}
