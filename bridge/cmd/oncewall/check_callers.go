@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,16 +11,25 @@ import (
 
 // surroundings is what an Envoy file says of those who establish callers.
 type surroundings struct {
-	tokens       bool // a jwt_authn filter is there
-	certificates bool // a listener checks certificates against a CA
-	unverified   bool // and takes what it could not verify
-	metadata     bool // a route has metadata under oncewall
+	tokens       bool   // a jwt_authn filter is there
+	anyIssuer    string // and this provider of it takes tokens that say any issuer
+	certificates bool   // a listener checks certificates against a CA
+	unverified   bool   // and takes what it could not verify
+	metadata     bool   // a route has metadata under oncewall
 }
 
 func surroundingsOf(document any) (s surroundings) {
 	walkMaps(document, func(m map[string]any) {
 		kind, _ := m["@type"].(string)
-		s.tokens = s.tokens || strings.HasSuffix(kind, ".JwtAuthentication")
+		if strings.HasSuffix(kind, ".JwtAuthentication") {
+			s.tokens = true
+			providers, _ := m["providers"].(map[string]any)
+			for _, name := range slices.Sorted(maps.Keys(providers)) {
+				if p, ok := providers[name].(map[string]any); ok && s.anyIssuer == "" && (p["issuer"] == nil || p["issuer"] == "") {
+					s.anyIssuer = name
+				}
+			}
+		}
 		if strings.HasSuffix(kind, ".DownstreamTlsContext") {
 			walkMaps(m, func(inner map[string]any) {
 				s.certificates = s.certificates || inner["trusted_ca"] != nil || inner["validation_context_sds_secret_config"] != nil ||
@@ -52,6 +62,9 @@ func disagreeCallers(f *pluginFile) (remarks []string) {
 			slices.ContainsFunc(r.Key.From, usesClaim)
 		if claims && !f.around.tokens {
 			add("reads a jwt_claim, and no jwt_authn filter is in this file")
+		}
+		if claims && f.around.anyIssuer != "" {
+			add("reads a jwt_claim, and jwt_authn's provider %q states no issuer: who signs its tokens may say to be any", f.around.anyIssuer)
 		}
 		if slices.ContainsFunc(sources, func(p rules.Principal) bool { return p.Kind.Certificate() }) {
 			switch {

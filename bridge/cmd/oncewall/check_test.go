@@ -118,7 +118,9 @@ func TestCheckCallers(t *testing.T) {
 	const (
 		tls      = `{"@type": x.DownstreamTlsContext, common_tls_context: {validation_context: {trusted_ca: {filename: ca}}}}`
 		untested = `{"@type": x.DownstreamTlsContext, common_tls_context: {validation_context: {trusted_ca: {filename: ca}, trust_chain_verification: ACCEPT_UNTRUSTED}}}`
-		jwt      = `{"@type": x.JwtAuthentication}`
+		jwt      = `{"@type": x.JwtAuthentication, providers: {a: {issuer: i}}}`
+		unnamed  = `{"@type": x.JwtAuthentication, providers: {a: {issuer: i}, b: {}}}`
+		anyIss   = "remark: rule \"r\": reads a jwt_claim, and jwt_authn's provider \"b\" states no issuer: who signs its tokens may say to be any"
 		noToken  = "remark: rule \"r\": reads a jwt_claim, and no jwt_authn filter is in this file"
 		noCA     = "remark: rule \"r\": reads a peer_certificate, and no listener in this file checks certificates (trusted_ca)"
 		anyCA    = "remark: rule \"r\": reads a peer_certificate, and a listener takes unverified ones (ACCEPT_UNTRUSTED)"
@@ -131,13 +133,14 @@ func TestCheckCallers(t *testing.T) {
 		{"{}", "", []string{noToken, noCA, metadata}},
 		{tls, jwt, []string{metadata}},
 		{untested, jwt, []string{anyCA, metadata}},
+		{tls, unnamed, []string{anyIss, metadata}},
 	} {
 		file := write(t, "envoy.yaml", fmt.Sprintf(text, tc.tls, tc.filters))
 		var out bytes.Buffer
 		if code := check([]string{file}, nil, &out, &out); code != exitOK {
 			t.Fatalf("code %d: %s", code, out.String())
 		}
-		for _, remark := range []string{noToken, noCA, anyCA, metadata} {
+		for _, remark := range []string{noToken, noCA, anyCA, anyIss, metadata} {
 			if strings.Contains(out.String(), remark) != slices.Contains(tc.want, remark) {
 				t.Errorf("%s, %s: %q in:\n%s", tc.tls, tc.filters, remark, out.String())
 			}
