@@ -16,6 +16,12 @@ e: POST /anything :authority=a.tenant.example
 e sees: 400 key-missing
 f: POST /anything :authority=B.Tenant.Example.:8080
 f sees: 400 key-missing
+p: POST /anything :authority=a..tenant.example
+p sees: 400 key-missing
+q: POST /anything :authority=a.tenant.example:x
+q sees: 400 key-missing
+r: POST /anything :authority=a:1.tenant.example
+r sees: 400 key-missing
 g: POST /v1/%75uid
 g sees: 400 key-missing
 # Safe methods and preflight are not touched.
