@@ -144,7 +144,7 @@ func (s *Stream) stripOwn(lines []wire.HeaderLine) (word upstreamWord) {
 // records before the reply.
 func (s *Stream) result(now int64, lines []wire.HeaderLine, store, end bool) Action {
 	res := &s.response
-	res.keep = store && s.rule.Record.Body && !s.grpc && s.capturable(lines)
+	res.keep = store && s.rule.Record.Body && !s.grpc && res.status != 101 && s.capturable(lines)
 	if res.keep {
 		res.lines = s.recordedLines(lines)
 		res.keep = res.lines != nil

@@ -130,6 +130,7 @@ func (s *Stream) RequestHeaders(now int64, r Request, end bool) Action {
 	}
 	s.readProof(r)
 	s.strip(ownRequestHeaders, r)
+	end = end || upgrades(r)
 	if s.rule == nil {
 		return s.issueHeaders(now, r, end)
 	}

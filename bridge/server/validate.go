@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/oncewall/oncewall/filter/wire"
@@ -72,7 +73,8 @@ func checkContent(op *wire.Operation) string {
 	if op.Kind != wire.Executed && op.Kind != wire.Complete {
 		return ""
 	}
-	if op.Status < 200 || op.Status > 999 {
+	// 101: the stream has changed its protocol, of which nothing can be kept.
+	if switched := op.Kind == wire.Executed && op.Status == http.StatusSwitchingProtocols; !switched && (op.Status < 200 || op.Status > 999) {
 		return fmt.Sprintf("status %d: must be 200 to 999", op.Status)
 	}
 	if op.Kind == wire.Complete && !readable(op.Result) {

@@ -136,7 +136,7 @@ func flagsPatch(odd, closed, silent int) string {
 			fmt.Fprintf(&routes, "- match: {path: %s}\n  %s\n", r.path(), r.route)
 		}
 	}
-	routes.WriteString("- match: {prefix: /s/}\n  route: {cluster: odd, timeout: 0s}\n")
+	routes.WriteString("- match: {path: /f/socket}\n  route: {cluster: odd}\n- match: {prefix: /s/}\n  route: {cluster: odd, timeout: 0s}\n")
 	indent := func(s, by string) string { return by + strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n"+by) }
 	cluster := func(name string, port int, more string) string {
 		return fmt.Sprintf("  - name: %s\n    type: STATIC\n    connect_timeout: 0.3s\n%s    load_assignment: {cluster_name: %[1]s, endpoints: [{lb_endpoints: [{endpoint: {address: {socket_address: {address: 127.0.0.1, port_value: %[3]d}}}}]}]}\n", name, more, port)
@@ -158,6 +158,7 @@ static_resources:
       filters:
       - name: envoy.filters.network.http_connection_manager
         typed_config:
+          upgrade_configs: [{upgrade_type: websocket}]
           local_reply_config:
             mappers:
             - filter: {status_code_filter: {comparison: {op: GE, value: {default_value: 200, runtime_key: none}}}}
@@ -260,6 +261,10 @@ func (b *oddBackend) serve(conn *net.TCPConn) {
 		case "slow", "try", "idle", "stream", "silent":
 			_, _ = br.ReadByte() // until Envoy has had enough
 			return
+		case "socket":
+			say("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n")
+			_, _ = io.Copy(conn, br)
+			return
 		case "close":
 			return
 		case "reset":
@@ -356,6 +361,35 @@ func flags(t *testing.T, envoy string) {
 		if again.Kind() != "409 outcome-unknown" || odd.runs("broken") != 1 {
 			t.Errorf("retry: %s, ran %d times", again, odd.runs("broken"))
 		}
+	})
+	t.Run("upgrade", func(t *testing.T) {
+		ask := func() (status string, conn net.Conn, br *bufio.Reader) {
+			conn, err := net.Dial("tcp", s.Gateway(0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = conn.Close() })
+			_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+			_, _ = io.WriteString(conn, "POST /f/socket HTTP/1.1\r\nhost: shop\r\nx-user-id: ada\r\nidempotency-key: socket\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n")
+			br = bufio.NewReader(conn)
+			resp, err := http.ReadResponse(br, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return fmt.Sprint(resp.StatusCode, " ", resp.Header.Get("idempotency-status")), conn, br
+		}
+		status, conn, br := ask()
+		if status != "101 created" {
+			t.Fatal(status)
+		}
+		_, _ = io.WriteString(conn, "ping\n")
+		if echo, err := br.ReadString('\n'); echo != "ping\n" {
+			t.Errorf("%q, %v", echo, err)
+		}
+		if status, _, _ := ask(); status != "409 response-not-kept" || odd.runs("socket") != 1 {
+			t.Errorf("a repeat: %s, ran %d times", status, odd.runs("socket"))
+		}
+		_ = conn.Close()
 	})
 	if n := counter(t, s, "panic"); n != 0 {
 		t.Errorf("%d panics", n)
