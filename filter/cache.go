@@ -17,8 +17,10 @@ const (
 	// cacheBytes bounds what the memory holds.
 	cacheBytes = 16 << 20
 	// entryOverhead is what an entry takes beside the bytes that are counted one
-	// by one, rounded up to what the allocator gives.
-	entryOverhead = 1024
+	// by one, lineOverhead what a line of a decoded answer takes; both rounded up to
+	// what the allocator gives.
+	entryOverhead = 512
+	lineOverhead  = 64
 )
 
 // recordID names a record within one worker. It never leaves it.
@@ -41,9 +43,13 @@ type entry struct {
 	// told: the bridge said that the key is finished. The fingerprint is then that of
 	// the repeat which asked, and the record's may be of an earlier configuration:
 	// of another fingerprint the bridge alone knows whether it is the record's.
-	told     bool
-	code     wire.Code // Replayed, KeyUsed or ResponseNotKept
-	status   uint16
+	told   bool
+	code   wire.Code // Replayed, KeyUsed or ResponseNotKept
+	status uint16
+	// record is the answer of a key that this worker completed, response what is
+	// decoded of it when the first repeat comes, which most keys never see: one
+	// piece of memory without pointers costs the collector next to nothing.
+	record   []byte
 	response *wire.Response // Replayed
 	at       int64          // when the store said so
 	age      int64          // the record's age then, in nanoseconds
@@ -79,21 +85,50 @@ func (c *cache) get(now int64, id recordID, r *Rule) *entry {
 		return nil
 	}
 	c.order.MoveToFront(e.place)
+	if e.record != nil && !c.decode(e) {
+		c.remove(e)
+		return nil
+	}
 	return e
+}
+
+// decode reads an entry's record; false: it cannot be sent.
+func (c *cache) decode(e *entry) bool {
+	r, ok := decodeRecord(e.record)
+	if !ok {
+		return false
+	}
+	e.record, e.response = nil, r
+	c.bytes -= e.size
+	e.measure()
+	c.bytes += e.size
+	c.shrink()
+	return true
+}
+
+// measure counts what an entry takes.
+func (e *entry) measure() {
+	e.size = entryOverhead + len(e.fingerprint) + len(e.record)
+	if e.response != nil {
+		e.size += len(e.response.Body)
+		for _, h := range e.response.Headers {
+			e.size += len(h.Name) + len(h.Value) + lineOverhead
+		}
+	}
+}
+
+// shrink forgets what was not used for longest.
+func (c *cache) shrink() {
+	for c.bytes > cacheBytes {
+		c.remove(c.order.Back().Value.(*entry))
+	}
 }
 
 func (c *cache) put(e *entry) {
 	if old := c.entries[e.id]; old != nil {
 		c.remove(old)
 	}
-	e.size = entryOverhead + len(e.fingerprint)
-	if e.response != nil {
-		e.size += len(e.response.Body)
-		for _, h := range e.response.Headers {
-			e.size += len(h.Name) + len(h.Value) + 32
-		}
-	}
-	if e.size > cacheBytes/8 {
+	if e.measure(); e.size > cacheBytes/8 {
 		return
 	}
 	e.until = e.at + int64(cacheLife)
@@ -102,9 +137,8 @@ func (c *cache) put(e *entry) {
 	}
 	e.place = c.order.PushFront(e)
 	c.entries[e.id] = e
-	for c.bytes += e.size; c.bytes > cacheBytes; {
-		c.remove(c.order.Back().Value.(*entry))
-	}
+	c.bytes += e.size
+	c.shrink()
 }
 
 func (c *cache) remove(e *entry) {

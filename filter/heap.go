@@ -12,6 +12,11 @@ const (
 	// from its end.
 	MaxHeapLimit  = 768 << 20
 	heapLimitStep = 32 << 20
+	// HeapPercent is how much a heap below its limit may grow between two
+	// collections, in percent of what lives. A collection looks at all that lives,
+	// the memory of finished keys above all, and is paid by the requests between it
+	// and the last one.
+	HeapPercent = 300
 )
 
 // HeapLimit returns the limit for a heap of which live bytes survived the last

@@ -50,11 +50,7 @@ func (w *Worker) remember(now int64, t *task, r *wire.Result) {
 	case t.op.Kind == wire.Complete && t.rule.policy.RejectRepeat:
 		e = &entry{code: wire.KeyUsed}
 	case t.op.Kind == wire.Complete:
-		resp, ok := decodeRecord(t.op.Result)
-		if !ok {
-			return
-		}
-		e = &entry{code: wire.Replayed, response: resp}
+		e = &entry{code: wire.Replayed, record: t.op.Result}
 	case t.op.Kind == wire.Executed && t.op.NoResult:
 		e = &entry{code: wire.ResponseNotKept}
 		if t.rule.policy.RejectRepeat {

@@ -27,6 +27,7 @@ const (
 
 func newHeap() *heap {
 	h := &heap{read: []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/total:bytes"}}}
+	debug.SetGCPercent(filter.HeapPercent)
 	h.setLimit(filter.MinHeapLimit)
 	return h
 }
