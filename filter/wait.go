@@ -88,7 +88,7 @@ func (s *Stream) inFlight(now int64, r *wire.Result) {
 	}
 	g.lease = s.lease
 	s.w.count(MetricWaited)
-	s.join(g, false)
+	s.join(g, s.leads == g) // who has led goes on waiting in front of those who came later
 	if !g.polling && g.leader == nil && g.retryAt == 0 {
 		s.w.poll(now, g)
 	}

@@ -176,6 +176,29 @@ func TestPollFails(t *testing.T) {
 	wantAll(t, waits, CodeReplayed)
 }
 
+// Who has claimed for the others in vain is still the one who waits longest, and
+// goes next.
+func TestLeaderKeepsItsPlace(t *testing.T) {
+	g, first, waits := waiters(t, 3)
+	for range 2 {
+		g.fail(g.find(true))
+		for range 20 { // the leader claims after a pause, and another poll follows
+			g.pass(tickWaiting)
+			g.answerClaims()
+		}
+	}
+	g.respond(first, headers{status: 503, trail: Trail{Attempts: 1, Flags: flagUF}}, true)
+	g.answerClaims()
+	g.answer(g.find(true), false)
+	for range 20 {
+		g.pass(tickWaiting)
+		g.answerClaims()
+	}
+	if waits[0].resumed != 1 || waits[1].resumed+waits[2].resumed != 0 {
+		t.Fatalf("forwarded: %d, %d, %d", waits[0].resumed, waits[1].resumed, waits[2].resumed)
+	}
+}
+
 // While the store is away a waiter knows that another request is in flight: it
 // waits on, and is never forwarded unprotected.
 func TestStoreAwayWhileWaiting(t *testing.T) {
