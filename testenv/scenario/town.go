@@ -50,8 +50,6 @@ static_resources:
     load_assignment: {endpoints: [{lb_endpoints: [{endpoint: {address: {socket_address: {port_value: %s}}}}]}]}
   - name: oncewall_bridge
     load_assignment: {endpoints: [{lb_endpoints: [{endpoint: {address: {socket_address: {port_value: %s}}}}]}]}
-  - name: oncewall_bridge_wait
-    load_assignment: {endpoints: [{lb_endpoints: [{endpoint: {address: {socket_address: {port_value: %s}}}}]}]}
 `
 
 // OpenTown starts a town with a plugin configuration; dir takes its files.
@@ -67,7 +65,7 @@ func OpenTown(ctx context.Context, dir string, config []byte, flag bool) (*Town,
 	}
 	rules, patch := filepath.Join(dir, "rules.json"), filepath.Join(dir, "patch.yaml")
 	err = errors.Join(os.WriteFile(rules, config, 0o600),
-		os.WriteFile(patch, fmt.Appendf(nil, townPatch, flag, t.upstream.port(), t.proxy.port(), t.proxy.port()), 0o600))
+		os.WriteFile(patch, fmt.Appendf(nil, townPatch, flag, t.upstream.port(), t.proxy.port()), 0o600))
 	if err == nil {
 		t.stack, err = stack.Start(ctx, stack.Options{Rules: rules, EnvoyPatch: patch, IssueLife: 30 * time.Second})
 	}
