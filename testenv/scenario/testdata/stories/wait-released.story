@@ -3,6 +3,8 @@ rules: main
 runs: core harness
 mode: both
 
+# In real time b's wait may end before its key is released, and then c goes next:
+# wait-released-any.story.
 upstream: holds
 a: POST /payments key=k1 body={"a":1}
 backend ran: 1
