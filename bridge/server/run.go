@@ -22,6 +22,10 @@ const (
 	idleTimeout          = 10 * time.Minute
 	maxHeaderBytes       = 16 << 10
 	maxConcurrentStreams = 1024
+	// maxReadFrame is HTTP/2's least. In larger frames a large result would come in
+	// one, and of the updates of the window that reading it takes Envoy would think
+	// that it is attacked (max_inbound_window_update_frames_per_data_frame_sent).
+	maxReadFrame = 16 << 10
 )
 
 // Run serves batches on data, over TLS where tlsConfig is set, and the
@@ -90,7 +94,7 @@ func (s *Server) httpServer(h http.Handler, tlsConfig *tls.Config) *http.Server 
 		Handler:           h,
 		TLSConfig:         tlsConfig,
 		Protocols:         protocols,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxConcurrentStreams},
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxConcurrentStreams, MaxReadFrameSize: maxReadFrame},
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
