@@ -178,6 +178,7 @@ func (a *around) location(path string) string { return "location: http://" + a.G
 // TestAnswers tests what clients see of answers and their replays, and how
 // answers end, behind one Envoy of each version that is tested.
 func TestAnswers(t *testing.T) {
+	t.Parallel()
 	for _, version := range []string{"", "1.36.2"} {
 		envoy := ""
 		if version != "" {

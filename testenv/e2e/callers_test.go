@@ -218,6 +218,7 @@ func (c *callers) send(path string, cert *tls.Certificate, claims, key string) s
 // TestCallersThatEnvoyVerifies names callers by tokens and certificates that a
 // real Envoy has checked, and lets its routes switch the filter.
 func TestCallersThatEnvoyVerifies(t *testing.T) {
+	t.Parallel()
 	c := startCallers(t)
 	eventually(t, "the listener", 60*time.Second, func() bool {
 		return !strings.HasPrefix(c.send("/orders", nil, "", "ready"), "no answer")
@@ -317,6 +318,7 @@ func TestCallersThatEnvoyVerifies(t *testing.T) {
 // TestUpdateUnderWay changes the rules while a request is with the backend: it
 // ends, and is recorded, as the rule says under which it was claimed.
 func TestUpdateUnderWay(t *testing.T) {
+	t.Parallel()
 	l := startLive(t)
 	rules := func(more string) string {
 		return shopRules(t, `"key": {"from": [{"header": "idempotency-key"}]}`, `"key": {"from": [{"header": "idempotency-key"}]`+more)

@@ -12,6 +12,7 @@ import (
 // TestTwoBridgesTwoClocks: the clocks of two bridges differ by two minutes, and
 // one Envoy asks now this one, now that one. Nobody can tell.
 func TestTwoBridgesTwoClocks(t *testing.T) {
+	t.Parallel()
 	const life = 4 * time.Second
 	s := start(t, stack.Options{
 		Store: stack.Cluster, Bridges: 2, Concurrency: 2, BridgeClockOffset: 2 * time.Minute, IssueLife: life,

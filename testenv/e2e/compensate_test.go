@@ -16,6 +16,7 @@ import (
 // compensated before its key is free, by one call where that is answered; then the
 // next retry runs. One that was executed is not compensated.
 func TestCompensation(t *testing.T) {
+	t.Parallel()
 	rules := filepath.Join(t.TempDir(), "rules.json")
 	write(t, rules, shopRules(t, `{"action": "probe", "lease": "30s"}`, `{"action": "probe", "lease": "8s"}`))
 	s := start(t, stack.Options{Store: stack.Cluster, Bridges: 2, Rules: rules})

@@ -48,6 +48,7 @@ func brokenRules(t *testing.T) (text string, faults []string) {
 // TestWrongConfigurationStopsEnvoy: Envoy itself refuses to start, and its one
 // message tells every fault.
 func TestWrongConfigurationStopsEnvoy(t *testing.T) {
+	t.Parallel()
 	text, faults := brokenRules(t)
 	file := filepath.Join(t.TempDir(), "rules.json")
 	write(t, file, text)
@@ -187,6 +188,7 @@ func write(t *testing.T, file, text string) {
 // wrong one is refused with every fault, and the old one goes on serving; a
 // right one takes its place, and finished keys stay finished.
 func TestLiveUpdate(t *testing.T) {
+	t.Parallel()
 	l := startLive(t)
 	c := client(t, stack.Addr(l.port), story.HTTP1)
 	order := story.Post("/orders", "live-1")

@@ -59,6 +59,7 @@ func parts(boundary string, fields ...string) string {
 // TestFingerprints sends honest retries, which differ in what means nothing, and
 // dishonest ones, behind a real Envoy.
 func TestFingerprints(t *testing.T) {
+	t.Parallel()
 	rules := filepath.Join(t.TempDir(), "rules.json")
 	write(t, rules, fmt.Sprintf(comparedRules, `{"body": "json"}`))
 	s := start(t, stack.Options{Rules: rules, Live: true})

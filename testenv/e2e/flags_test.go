@@ -288,6 +288,7 @@ func (b *oddBackend) serve(conn *net.TCPConn) {
 // where the backend may have run it, and never recorded where the backend did not
 // answer.
 func TestFlags(t *testing.T) {
+	t.Parallel()
 	for _, version := range []string{"", "1.36.2"} {
 		t.Run("envoy "+version, func(t *testing.T) {
 			envoy := ""

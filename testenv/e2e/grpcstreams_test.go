@@ -206,6 +206,7 @@ func (r rpc) close() {
 // TestGRPCStreams: a stream passes as it comes, and runs once where a rule covers
 // it; under a rule for calls of one message nothing of it is answered wrong.
 func TestGRPCStreams(t *testing.T) {
+	t.Parallel()
 	b, conn := startCalls(t)
 	repeat := func(t *testing.T, method, key string, code codes.Code, messages ...string) {
 		t.Helper()

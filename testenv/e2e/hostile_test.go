@@ -157,6 +157,7 @@ func names(n int) string {
 // answered, in time, and by the filter's own word or upstream's; the VM lives, and
 // the request after it is served.
 func TestHostile(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "rules.json")
 	write(t, file, hostileRules)
 	patch := filepath.Join(t.TempDir(), "patch.yaml")
@@ -198,6 +199,7 @@ func TestHostile(t *testing.T) {
 // TestSlowAndBroken: connections that send a part and stop, or nonsense, hold
 // nothing in the filter beyond their end.
 func TestSlowAndBroken(t *testing.T) {
+	t.Parallel()
 	s := start(t, stack.Options{})
 	head := "POST /orders HTTP/1.1\r\nhost: shop\r\nx-user-id: ada\r\nidempotency-key: slow-%d\r\n"
 	for i, rest := range []string{

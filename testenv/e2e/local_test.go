@@ -16,6 +16,7 @@ import (
 // workers of the Envoy let one of simultaneous first requests through, the bridge
 // learns of it when it is back, and no key ran twice.
 func TestLocal(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "rules.json")
 	text := shopRules(t)
 	at := strings.Index(text, `"name": "orders"`)

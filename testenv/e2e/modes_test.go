@@ -62,6 +62,7 @@ func rulesWithout(t *testing.T) string {
 // TestWithoutTheFlag runs the demo's routes in an Envoy that delivers no body of
 // a request whose headers are held.
 func TestWithoutTheFlag(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	rules, patch := filepath.Join(dir, "rules.json"), filepath.Join(dir, "patch.yaml")
 	write(t, rules, rulesWithout(t))
@@ -163,6 +164,7 @@ func observedRules(t *testing.T) string {
 
 // TestObserve rolls a rule out: observed, by half, in full.
 func TestObserve(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	rules := filepath.Join(dir, "rules.json")
 	write(t, rules, observedRules(t))

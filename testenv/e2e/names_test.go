@@ -58,6 +58,7 @@ func escape(key string) string {
 // TestRename renames a rule under a running Envoy, and back. What was finished
 // stays finished, and what was under way is still known to be.
 func TestRename(t *testing.T) {
+	t.Parallel()
 	s := start(t, stack.Options{Live: true})
 	use := func(edits ...string) *story.Client {
 		t.Helper()

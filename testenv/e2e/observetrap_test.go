@@ -16,6 +16,7 @@ import (
 // without a body has nothing behind its headers, so that nothing else would move
 // what a callback has held.
 func TestTrapObserved(t *testing.T) {
+	t.Parallel()
 	rules := filepath.Join(t.TempDir(), "rules.json")
 	write(t, rules, observedRules(t))
 	s := start(t, stack.Options{Rules: rules, Debug: true})

@@ -12,6 +12,7 @@ import (
 
 // TestOldestEnvoy runs the main path on the oldest Envoy that is tested.
 func TestOldestEnvoy(t *testing.T) {
+	t.Parallel()
 	cmd := exec.CommandContext(t.Context(), "../../build/envoy.sh", "1.36.2")
 	out, err := cmd.Output()
 	if err != nil {

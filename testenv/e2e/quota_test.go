@@ -15,6 +15,7 @@ import (
 // quota of its namespace. What is refused is not forwarded, under no rule; the
 // key stays free.
 func TestOverQuota(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "bridge.yaml")
 	// A key a second, and ten that were saved.
 	if err := os.WriteFile(file, []byte("limits: {namespaces: [{name: edge, new_keys_per_second: 1}]}\n"), 0o600); err != nil {

@@ -14,6 +14,7 @@ import (
 // TestProbe: payments whose end nobody told are asked about when their lease is
 // over, by whichever bridge is there.
 func TestProbe(t *testing.T) {
+	t.Parallel()
 	rules := filepath.Join(t.TempDir(), "rules.json")
 	write(t, rules, shopRules(t, `{"action": "probe", "lease": "30s"}`, `{"action": "probe", "lease": "8s"}`))
 	s := start(t, stack.Options{Store: stack.Cluster, Bridges: 2, Rules: rules})

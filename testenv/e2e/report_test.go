@@ -18,6 +18,7 @@ import (
 // TestReport makes repeats of each class, answered by the bridge and from a gateway's
 // own memory, and wants oncewall report to show exactly these.
 func TestReport(t *testing.T) {
+	t.Parallel()
 	s := start(t, stack.Options{Gateways: 2, Edge: true})
 	doors := []*story.Client{client(t, s.Gateway(0), story.HTTP1), client(t, s.Gateway(1), story.HTTP1)}
 	var want api.RuleReport

@@ -49,6 +49,7 @@ static_resources:
 // TestUnnormalisedSpellings sends requests without a key under other spellings of
 // host and path to a gateway that normalises neither. None reaches the shop.
 func TestUnnormalisedSpellings(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	rules, patch := filepath.Join(dir, "rules.json"), filepath.Join(dir, "patch.yaml")
 	write(t, rules, spelledRules)

@@ -55,6 +55,7 @@ func shortLeases(t *testing.T) string {
 // before it has heard of it, and lets it go on when the lease is over. It does
 // not forward under a lease that may be another's by then.
 func TestEnvoyStopped(t *testing.T) {
+	t.Parallel()
 	s := start(t, stack.Options{
 		Store: stack.Cluster, Gateways: 2, Rules: shortLeases(t),
 		// The bridge holds each answer for so long: time to stop the Envoy. It is less

@@ -17,6 +17,7 @@ import (
 // counters by rule and outcome, in the access log, and the refusal in the log,
 // the key in none of them.
 func TestTelling(t *testing.T) {
+	t.Parallel()
 	s := start(t, stack.Options{})
 	c := door(t, s)
 	const key = "telling-secret-key"

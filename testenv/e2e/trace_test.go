@@ -18,6 +18,7 @@ import (
 // are children of their requests, and a replay's is linked to the trace of the
 // request that it replays. What is not sampled gets none.
 func TestTraces(t *testing.T) {
+	t.Parallel()
 	const (
 		first, firstSpan   = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 		second, secondSpan = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"

@@ -17,6 +17,7 @@ const debugHeader = "x-oncewall-debug"
 // request is answered and never let through by the fault, the fault is counted,
 // another worker of the core takes over, and what is around it does not suffer.
 func TestTrap(t *testing.T) {
+	t.Parallel()
 	s := start(t, stack.Options{Debug: true})
 	c, near := door(t, s), door(t, s)
 	pid := s.PID(stack.GatewayPart(0))
@@ -85,6 +86,7 @@ func TestTrap(t *testing.T) {
 // TestFatal ends the VM as Go does when it has no memory left, which nothing in
 // it can survive: Envoy refuses the request and starts another.
 func TestFatal(t *testing.T) {
+	t.Parallel()
 	s := start(t, stack.Options{Debug: true})
 	c := door(t, s)
 	for i := range 2 {
@@ -108,6 +110,7 @@ func TestFatal(t *testing.T) {
 
 // TestTrapIsForTests: without ONCEWALL_DEBUG the header means nothing.
 func TestTrapIsForTests(t *testing.T) {
+	t.Parallel()
 	s := start(t, stack.Options{})
 	c := door(t, s)
 	for _, where := range []string{"trap", "trap-answer", "trap-tick", "trap-log", "fatal"} {

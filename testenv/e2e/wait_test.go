@@ -110,6 +110,7 @@ func waitStack(t *testing.T, limits string) *stack.Stack {
 // Those that wait are not concerned, and one whose client leaves makes no room
 // for ever: its poll ends.
 func TestTooManyWaiting(t *testing.T) {
+	t.Parallel()
 	s := waitStack(t, "max_waiters: 1")
 	c := door(t, s)
 	var firsts []chan story.Answer
@@ -170,6 +171,7 @@ func TestPreferWait(t *testing.T) {
 // TestBridgeKilledWhileTheyWait: whoever waits at a bridge that dies goes on at
 // the other one.
 func TestBridgeKilledWhileTheyWait(t *testing.T) {
+	t.Parallel()
 	s := start(t, stack.Options{Store: stack.Cluster, Bridges: 2, Concurrency: 2})
 	c := client(t, s.Gateway(0), story.HTTP2)
 	for i := range 2 { // each of the bridges once

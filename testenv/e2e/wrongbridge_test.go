@@ -263,6 +263,7 @@ const answerBound = 15 * time.Second
 // where the rule forbids that, the filter does not fail, and when the bridge is
 // right again everything is.
 func TestWrongBridge(t *testing.T) {
+	t.Parallel()
 	b := newFakeBridge(t)
 	s := start(t, stack.Options{EnvoyPatch: towards(t, b.Listener.Addr())})
 	c := door(t, s)
