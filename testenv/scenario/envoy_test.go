@@ -2,10 +2,14 @@ package scenario
 
 import (
 	"context"
+	"flag"
 	"testing"
 
 	"github.com/oncewall/oncewall/testenv/wasmbuild"
 )
+
+// all tells in the real Envoy what is short there otherwise too.
+var all = flag.Bool("all", false, "tell every variant of every story in both modes in the real Envoy")
 
 // TestEnvoy tells the stories in real Envoys: one for each configuration and
 // mode, one story after the other.
@@ -19,7 +23,7 @@ func TestEnvoy(t *testing.T) {
 	for _, s := range stories(t) {
 		for _, flag := range s.Modes {
 			p := place{s.Rules, flag}
-			if s.In(Envoy) && len(s.Told(Envoy, flag)) > 0 {
+			if s.In(Envoy) && len(inEnvoy(s, flag)) > 0 {
 				if told[p] == nil {
 					places = append(places, p)
 				}
@@ -43,7 +47,7 @@ func TestEnvoy(t *testing.T) {
 				}
 			})
 			for _, s := range told[p] {
-				for _, v := range s.Told(Envoy, p.flag) {
+				for _, v := range inEnvoy(s, p.flag) {
 					t.Run(testName(s, v), func(t *testing.T) {
 						if err := town.Tell(t.Context(), v); err != nil {
 							t.Error(err)
@@ -53,4 +57,12 @@ func TestEnvoy(t *testing.T) {
 			}
 		})
 	}
+}
+
+// inEnvoy gives the variants of a story's mode that are told in a real Envoy.
+func inEnvoy(s *Story, flag bool) []*Variant {
+	if *all {
+		return s.Told(Core, flag)
+	}
+	return s.Told(Envoy, flag)
 }
