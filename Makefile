@@ -24,7 +24,7 @@ TOOL := $(GO) tool -modfile=build/tools/go.mod
 WASM_ENV := GOOS=wasip1 GOARCH=wasm
 
 .PHONY: help build wasm binaries demo up down test test-unit test-race test-wasm test-plugin test-e2e \
-	test-old stories conformance check generate fuzz faults bench soak model envoy envoy-old redis cc store clean FORCE
+	test-old test-long stories conformance check generate fuzz faults bench soak model envoy envoy-old redis cc store clean FORCE
 
 help: ## this list, and the variables that the stack reads
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -155,6 +155,9 @@ test-old: build redis cc ## the tests with a real Envoy, on the oldest one
 stories: build envoy envoy-old ## every story, every variant, in both pause modes, in both Envoys
 	$(GO) test -count=1 -timeout 60m ./testenv/scenario -run TestEnvoy -args -all
 	ENVOY="$$(build/envoy.sh 1.36.2)" $(GO) test -count=1 -timeout 60m ./testenv/scenario -run TestEnvoy -args -all
+
+test-long: build envoy redis cc ## long forms of end-to-end tests: 17,000 rounds of simultaneous requests, 20 losses of the bridge
+	ONCEWALL_E2E=long $(GO) test -count=1 -timeout 60m -v ./testenv/e2e -run 'TestLocal|TestRounds|TestBridgeComesAndGoes'
 
 faults: redis cc ## every fault of a Redis Cluster, several times under longer load
 	$(GO) test -count=1 -timeout 30m -v ./testenv/clusterfault -args -long

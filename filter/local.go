@@ -13,10 +13,11 @@ import (
 const (
 	// LocalSlots is the number of slots. They are made at start, because the ABI
 	// compares on a write only if the value is already there, and deletes nothing.
-	LocalSlots = 8192
+	LocalSlots = 2048
 	// localEntries bounds the keys of one slot. A key for which there is no room
-	// is refused, for as long as the store is away.
-	localEntries = 8
+	// is refused, for as long as the store is away. Slots fill unevenly: with fewer
+	// entries the first refusal comes while most of the table is empty.
+	localEntries = 32
 	// localTries bounds the attempts to write a slot that other workers write too.
 	localTries = 64
 	// localSaltBytes is the size of the salt that spreads keys over slots; it is

@@ -229,6 +229,19 @@ func TestLocalReleaseAndUnknown(t *testing.T) {
 	}
 }
 
+// Keys spread over the slots by chance, and one whose slot is full is refused while
+// the rest of the table stands empty: slots are few and large, so that this takes a
+// table that is a third full.
+func TestLocalHasRoomForAThird(t *testing.T) {
+	l := local{shared: newShared(), salt: [16]byte{1}}
+	owner := make([]byte, 24)
+	for i := range LocalSlots * localEntries / 3 {
+		if _, granted := l.claim(makeRecordID("s", "p", fmt.Sprint(i)), owner, nil, time.Minute, time.Hour, false); !granted {
+			t.Fatalf("no room for key %d", i)
+		}
+	}
+}
+
 // A full slot refuses; an entry that the bridge knows of makes room.
 func TestLocalSlotIsBounded(t *testing.T) {
 	l := local{shared: newShared()}

@@ -32,12 +32,16 @@ func (t localTable) Set(slot int, value []byte, cas uint32) bool {
 
 func (localTable) Clock() int64 { return time.Now().UnixNano() }
 
+// localLayout begins the names of the slots. Another number or size of slots needs
+// another one, since a new version of the plugin may find those of an old one.
+const localLayout = "oncewall.2."
+
 // shareLocal makes the table where a rule needs one. Envoy starts each plugin on
 // its main thread first, so that the slots are there before any worker runs.
 func (p *plugin) shareLocal(cfg *rules.Config, w *filter.Worker) {
 	for _, r := range cfg.Rules {
 		if r.Unavailable == rules.UnavailableLocal {
-			t := localTable{prefix: "oncewall." + cfg.Namespace + "."}
+			t := localTable{prefix: localLayout + cfg.Namespace + "."}
 			var salt [16]byte
 			if p.worker == nil && wasip1.Random(salt[:]) {
 				filter.PrepareLocal(t, salt)
