@@ -314,7 +314,7 @@ func (s *Stream) observeResponse(now int64, r Response, end bool) {
 		s.observeOutcome(now, wire.Unknown, CodeCreated)
 		return
 	}
-	res.keep = !word.noStore && s.rule.Record.Body && !s.grpc && s.capturable(lines)
+	res.keep = !word.noStore && s.rule.Record.Body && !s.grpc && res.status != 101 && s.capturable(lines)
 	if res.keep {
 		res.lines = s.recordedLines(lines)
 		res.keep = res.lines != nil

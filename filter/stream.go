@@ -125,12 +125,12 @@ func (s *Stream) RequestHeaders(now int64, r Request, end bool) Action {
 		s.grpc = s.grpc || isGRPC(v)
 	}
 	s.trace, s.retried = traceOf(r), retriedBefore(r)
+	end = end || upgrades(r)
 	if s.rule != nil && s.rule.Observes() && !s.w.judging && s.observeHeaders(now, r, end) {
 		return Continue
 	}
 	s.readProof(r)
 	s.strip(ownRequestHeaders, r)
-	end = end || upgrades(r)
 	if s.rule == nil {
 		return s.issueHeaders(now, r, end)
 	}
