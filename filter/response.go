@@ -37,9 +37,10 @@ func (s *Stream) ResponseHeaders(now int64, r Response, end bool) Action {
 		s.state = stateReplied // Envoy answers in our place
 		return Continue
 	case stateClaiming:
-		// Envoy answers while the claim is in the air (a timeout, say).
+		// Envoy answers while the claim is in the air (a timeout, say), or while the
+		// request waits.
 		s.state = stateReplied
-		s.waiting = false
+		s.leaveGroup()
 		if s.rule != nil {
 			s.giveBack(now)
 		}
