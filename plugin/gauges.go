@@ -40,8 +40,8 @@ func (p *plugin) tell() {
 	for _, w := range p.workers {
 		v[filter.GaugeCache] += int64(w.Held().Memory)
 	}
+	memory.look() // whoever has something to do: the eldest may be idle
 	if p == eldest() {
-		memory.look()
 		v[filter.GaugeHeap], v[filter.GaugeMemory] = memory.value(heapObjects), memory.value(heapTotal)
 	}
 	b.set(v)
