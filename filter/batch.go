@@ -40,9 +40,11 @@ type task struct {
 	size     int
 	texts    int // what a settling task takes of the worker's budget beside its result
 	settles  bool
-	dropped  bool // a later operation of the same owner took its place
-	sent     bool // it has left at least once: the bridge may have seen it
-	owns     bool // its texts share no memory with others
+	dropped  bool  // a later operation of the same owner took its place
+	sent     bool  // it has left at least once: the bridge may have seen it
+	owns     bool  // its texts share no memory with others
+	behind   *task // a claim: the operation that has to be acknowledged first
+	leads    bool  // claims are behind it
 }
 
 func (t *task) measure() {
@@ -67,7 +69,7 @@ func (t *task) budget(now int64, timeout time.Duration) time.Duration {
 type flight struct {
 	id     uint32
 	lane   lane
-	claims bool // something in it is not settling
+	claims bool // claims hang on it
 	tasks  []*task
 	sent   int64
 	buf    []byte
@@ -108,7 +110,7 @@ func (w *Worker) send(now int64, l lane, q *[]*task) {
 		}
 		n++
 		if t.dropped {
-			w.forget(t)
+			w.forget(now, t)
 			continue
 		}
 		if f.previous && !wire.InPrevious(&t.op, &t.rule.policy) {
@@ -126,7 +128,7 @@ func (w *Worker) send(now int64, l lane, q *[]*task) {
 		budget = min(budget, try)
 		size += t.size
 		t.sent = true
-		f.claims = f.claims || !t.settles
+		f.claims = f.claims || !t.settles || t.leads
 		f.tasks = append(f.tasks, t)
 	}
 	rest := copy(*q, (*q)[n:])
@@ -330,7 +332,7 @@ func (w *Worker) failed(now int64, t *task) {
 	}
 	switch {
 	case t.dropped:
-		w.forget(t)
+		w.forget(now, t)
 	case t.tries == 1 && time.Duration(t.deadline-now) >= minTry && t.op.Kind != wire.Renew:
 		w.enqueue(now, t)
 	case t.settles:

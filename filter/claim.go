@@ -20,7 +20,9 @@ func (s *Stream) claim(now int64) {
 	op.Fetch, op.Retried, op.Again = s.fetches > 0, s.retried, s.told
 	t := &task{op: op, rule: s.rule, stream: s, deadline: now + int64(s.w.cfg.Bridge.Timeout)}
 	t.measure()
-	s.w.enqueue(now, t)
+	if !s.w.goesBehind(now, s, t) {
+		s.w.enqueue(now, t)
+	}
 	s.w.pump(now)
 	s.w.schedule()
 }

@@ -47,6 +47,7 @@ func (w *Worker) settle(now int64, s *Stream, op wire.Operation, wait bool) {
 	}
 	if s.settling != nil {
 		s.settling.dropped = true
+		w.oweInstead(s.settling, t)
 	}
 	s.settling = t
 	w.pendingTexts += t.texts
@@ -69,9 +70,15 @@ func settleMetric(k wire.Kind) Metric {
 }
 
 // forget takes a settling task out of the books.
-func (w *Worker) forget(t *task) {
+func (w *Worker) forget(now int64, t *task) {
 	if !t.settles {
 		return
+	}
+	if len(w.owed) > 0 {
+		if id := t.record(); w.owed[id] == t {
+			delete(w.owed, id)
+		}
+		w.leads(now, t, true)
 	}
 	w.pending--
 	w.pendingTexts -= t.texts
@@ -95,7 +102,7 @@ func (w *Worker) acknowledged(now int64, t *task, r *wire.Result) {
 	}
 	stream := t.stream
 	t.stream = nil
-	w.forget(t)
+	w.forget(now, t)
 	if stream != nil {
 		stream.settled(now, t, r)
 	}
@@ -108,6 +115,8 @@ func (w *Worker) unacknowledged(now int64, t *task) {
 	t.due = now + int64(wait)
 	t.own()
 	w.waiting = append(w.waiting, t)
+	w.owe(t)
+	w.leads(now, t, false)
 }
 
 // tell hands the end of the waiting to the stream, once.
@@ -124,7 +133,7 @@ func (w *Worker) resumeWaiting(now int64) {
 	for _, t := range w.waiting {
 		switch {
 		case t.dropped:
-			w.forget(t)
+			w.forget(now, t)
 		case t.due <= now:
 			w.enqueue(now, t)
 		default:

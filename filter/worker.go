@@ -65,8 +65,10 @@ type Worker struct {
 	tallies   []*Rule // those with repeats to be told of
 	local     *local  // nil: no rule needs it, or the host has none
 
-	waiting      []*task // settling operations between two tries
-	pending      int     // settling operations that are not acknowledged
+	waiting      []*task            // settling operations between two tries
+	owed         map[recordID]*task // those of unprotected requests, by record
+	followers    []*task            // claims that wait for one of owed
+	pending      int                // settling operations that are not acknowledged
 	pendingBytes int
 	pendingTexts int                // bytes of their names, keys and callers
 	captured     int                // bytes of responses that streams hold
@@ -88,7 +90,7 @@ type Worker struct {
 // NewWorker makes a worker for a validated configuration. seed is 128 random
 // bits, drawn anew for each VM: owners begin with it.
 func NewWorker(cfg *rules.Config, seed [16]byte) *Worker {
-	w := &Worker{cfg: cfg, rules: make(map[*rules.Rule]*Rule, len(cfg.Rules)), done: newCache(), room: newWaitRoom(),
+	w := &Worker{cfg: cfg, rules: make(map[*rules.Rule]*Rule, len(cfg.Rules)), done: newCache(), room: newWaitRoom(), owed: map[recordID]*task{},
 		named: make(map[string]*rules.Rule, len(cfg.Rules)), misrouted: &Rule{Rule: &rules.Rule{Name: "misrouted"}}, ambiguous: &Rule{Rule: rules.Ambiguous},
 		ambiguousObserved: &Rule{Rule: rules.AmbiguousObserved}}
 	copy(w.owner[:], seed[:])
@@ -188,6 +190,7 @@ func (w *Worker) Tick(now int64) {
 	w.renewLeases(now)
 	w.abandonHanded(now)
 	w.expireQueued(now)
+	w.expireFollowers(now)
 	w.pump(now)
 	want := w.wanted()
 	if want != w.tick {
@@ -207,7 +210,7 @@ func (w *Worker) wanted() time.Duration {
 	switch {
 	case w.b.queued():
 		return tickBusy
-	case len(w.waiting) > 0 || w.room.n > 0:
+	case len(w.waiting) > 0 || w.room.n > 0 || len(w.followers) > 0:
 		return tickWaiting
 	case len(w.live) > 0 || len(w.handed) > 0:
 		return tickLive
