@@ -102,6 +102,9 @@ func TestClaimBehindWhatIsOwedIsBounded(t *testing.T) {
 		for len(g.flights) > 0 {
 			g.fail(0)
 		}
+		if s.resumed != 1 {
+			t.Fatalf("behind failed try %d: resumed %d times, %+v", i, s.resumed, s.replies)
+		}
 	}
 	if s = g.open("POST", "/forward", "k", true); s.resumed != 1 || len(g.flights) != 0 {
 		t.Fatalf("breaker open: resumed %d times, %d flights", s.resumed, len(g.flights))
