@@ -16,8 +16,10 @@ const longestPreference = 3600
 // Of several the first counts, and one that is no number is none.
 func preferredWait(lines []string) (seconds int64, ok bool) {
 	for _, line := range lines {
-		for item := range strings.SplitSeq(line, ",") {
-			item, _, _ = strings.Cut(item, ";")
+		for rest := line; rest != ""; {
+			var item string
+			item, rest = cutUnquoted(rest, ',')
+			item, _ = cutUnquoted(item, ';')
 			name, value, _ := strings.Cut(item, "=")
 			if !strings.EqualFold(strings.Trim(name, " \t"), "wait") {
 				continue
@@ -37,6 +39,23 @@ func preferredWait(lines []string) (seconds int64, ok bool) {
 		}
 	}
 	return 0, false
+}
+
+// cutUnquoted cuts s around the first sep that is not within a quoted-string (RFC
+// 9110, section 5.6.4). One that is never closed reaches to the end of s.
+func cutUnquoted(s string, sep byte) (before, after string) {
+	quoted := false
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\':
+			i++
+		case c == sep && !quoted:
+			return s[:i], s[i+1:]
+		}
+	}
+	return s, ""
 }
 
 // readPreference takes the client's word on how long it waits for a concurrent
