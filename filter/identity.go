@@ -19,8 +19,9 @@ func invalidKey(err error) *refusal {
 	return &refusal{problemKeyInvalid, extra{reason: keyReason(err)}}
 }
 
-// ambiguousPath is the reason where a path's readings meet different rules.
-const ambiguousPath = "The path can be read in more than one way, and what a key is depends on it."
+// ambiguousTarget is the reason where the readings of a path, or of an authority, meet
+// different rules.
+const ambiguousTarget = "The host or path can be read in more than one way, and what a key is depends on it."
 
 // keyReason is the fixed text that tells the client which rule its key broke.
 func keyReason(err error) string {

@@ -138,7 +138,7 @@ func (s *Stream) RequestHeaders(now int64, r Request, end bool) Action {
 	case s.w.misrouted:
 		return s.refuse(problemMisconfigured, extra{}, end, r)
 	case s.w.ambiguous, s.w.ambiguousObserved:
-		return s.refuse(problemKeyInvalid, extra{reason: ambiguousPath}, end, r)
+		return s.refuse(problemKeyInvalid, extra{reason: ambiguousTarget}, end, r)
 	}
 	s.strip(timeoutRequestHeaders, r)
 	if s.rule.EnvoyRetries == rules.RetriesOff {

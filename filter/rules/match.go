@@ -29,7 +29,8 @@ func (c *Config) Match(method, path string) *Rule {
 // whose methods and headers fit.
 //
 // An authority in which not everyone sees one host (see hostnames) meets the
-// strictest of the rules for those hosts and for every host, and none with mode off.
+// strictest of the rules that those hosts would meet, and none with mode off; two
+// that enforce in different scopes make it [Ambiguous].
 //
 // Methods in the file are compared without regard to case, and the default list
 // leaves out GET, HEAD, OPTIONS and TRACE only as they are written here: a
@@ -54,7 +55,7 @@ func (c *Config) Select(h Head) *Rule {
 	var room [8]*index
 	at, odd := c.table.of(room[:0], h.Host)
 	if odd {
-		return at.strictestOfEach(q, path)
+		return c.table.strictestOfEach(q, path, h.Host)
 	}
 	return at.choose(q, path)
 }
@@ -71,13 +72,21 @@ func (at indexes) choose(q query, path string) *Rule {
 	return nil
 }
 
-// strictestOfEach asks each index by itself; of two rules that are as strict the
-// first one's counts.
-func (at indexes) strictestOfEach(q query, path string) (met *Rule) {
+// strictestOfEach asks for each host that some reader sees in an authority. Of two
+// rules that are as strict the first one's counts; but no rule is right for two
+// readers who meet ones that enforce in different scopes.
+func (t *table) strictestOfEach(q query, path, authority string) (met *Rule) {
 	q.enforcing = true
-	for i := range at {
-		if r := at[i:i+1].choose(q, path); r != nil && (met == nil || r.strictness() > met.strictness()) {
+	var names [4]string
+	var room [8]*index
+	for _, host := range hostnames(names[:0], authority) {
+		at := append(t.ofHost(room[:0], host), t.any)
+		switch r := at.choose(q, path); {
+		case r == nil || r == met:
+		case met == nil || r.strictness() > met.strictness():
 			met = r
+		case r.Mode == Enforce && r.Scope != met.Scope && met.Mode == Enforce:
+			return Ambiguous
 		}
 	}
 	return met
@@ -101,8 +110,8 @@ func ambiguous(a, b *Rule) *Rule {
 	return Ambiguous
 }
 
-// Ambiguous is the answer for a path that leads readers to different rules. Its
-// requests are refused.
+// Ambiguous is the answer for a path or an authority that leads readers to different
+// rules. Its requests are refused.
 var Ambiguous = &Rule{Name: "(ambiguous)", Mode: Enforce}
 
 // AmbiguousObserved is [Ambiguous] where none of the rules enforces all of its

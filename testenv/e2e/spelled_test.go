@@ -22,6 +22,8 @@ const spelledRules = `{
     "recovery": {"action": "hold", "lease": "30s"}, "unavailable": "reject"},
   "rules": [
     {"name": "orders", "match": {"hosts": ["shop.example", "*.example"], "path": {"prefix": "/orders"}}},
+    {"name": "bills", "match": {"hosts": ["shop.example"], "path": {"prefix": "/bills"}}},
+    {"name": "all-bills", "match": {"path": {"prefix": "/bills"}}},
     {"name": "payments", "match": {"hosts": ["shop.example"], "path": {"template": "/payments/{id}/capture"}}},
     {"name": "notes", "match": {"hosts": ["shop.example"], "path": {"regexp": "/notes/[0-9]+"}}}
   ]
@@ -78,6 +80,12 @@ func TestUnnormalisedSpellings(t *testing.T) {
 		// What stands in the target goes before the Host line.
 		if got := send("other.test", "http://"+host+"/orders"); got != "400 key-missing" && !strings.HasPrefix(got, "400 ") {
 			t.Errorf("target with host %.40s: %s", host, got)
+		}
+	}
+	// Some readers see the host of a rule, others one that a rule of another scope is for.
+	for host, want := range map[string]string{"shop.example": "key-missing", "shop.example:80": "key-missing", "shop.example:x": "key-invalid", "x@shop.example": "key-invalid", "a.example": "key-missing"} {
+		if got := send(host, "/bills"); got != "400 "+want {
+			t.Errorf("host %s: %s, want %s", host, got, want)
 		}
 	}
 	paths := []string{
