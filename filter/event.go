@@ -110,6 +110,7 @@ const (
 	RemoveRequestHeader // Name
 	SetResponseHeader
 	RemoveResponseHeader
+	RemoveResponseTrailer
 	Call    // send Batch to the bridge
 	Count   // add N to Metric
 	SetTick // ask for ticks every TickMS; 0 ends them

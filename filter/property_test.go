@@ -152,7 +152,7 @@ func (g *rig) advance(t *rapid.T, a *actor, flag bool) {
 		a.complete = a.rest <= 0 && pick(6, "trailers") != 0
 		if a.rest <= 0 && !a.complete {
 			a.complete = true
-			if a.core.ResponseTrailers(g.now) != Continue {
+			if a.core.ResponseTrailers(g.now, sumTrailers) != Continue {
 				a.pausedResp = a.pausedResp || a.released == 0
 			}
 			g.perform()

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -130,14 +131,21 @@ func (s *Stream) stripOwn(lines []wire.HeaderLine) (word upstreamWord) {
 			continue
 		}
 		word.hear(l)
-		for _, h := range ownResponseHeaders {
-			if l.Name == h {
-				s.emit(RemoveResponseHeader, h, "")
-				break
-			}
+		if slices.Contains(ownResponseHeaders, l.Name) {
+			s.emit(RemoveResponseHeader, l.Name, "")
 		}
 	}
 	return word
+}
+
+// stripTrailers removes from upstream's trailers what is removed from its headers.
+// Nothing of it is heard: it comes too late for an answer that is told at its headers.
+func (s *Stream) stripTrailers(lines []wire.HeaderLine) {
+	for _, l := range lines {
+		if slices.Contains(ownResponseHeaders, l.Name) {
+			s.emit(RemoveResponseTrailer, l.Name, "")
+		}
+	}
 }
 
 // result takes an answer that ends the operation: it is recorded, if store
@@ -230,11 +238,15 @@ func (s *Stream) ResponseBody(now int64, n int, end bool, chunk func() []byte) A
 }
 
 // ResponseTrailers ends the response's body. A response with trailers is not
-// kept: a replay could not send them.
-func (s *Stream) ResponseTrailers(now int64) Action {
+// kept: a replay could not send them. lines gives them; it is called at most once,
+// and only for an answer of which the headers were taken here.
+func (s *Stream) ResponseTrailers(now int64, lines func() []wire.HeaderLine) Action {
 	if s.observed != nil {
 		s.observeCut(now)
 		return Continue
+	}
+	if s.response.status != 0 {
+		s.stripTrailers(lines())
 	}
 	switch s.state {
 	case stateCapturing:

@@ -47,8 +47,9 @@ type seen struct {
 	request    map[string]string // request headers set
 	response   map[string]string
 	removed    map[string]bool
-	resumed    int // requests
-	released   int // responses
+	trailers   []string // removed
+	resumed    int      // requests
+	released   int      // responses
 	replies    []*LocalReply
 	pausedReq  bool
 	pausedResp bool
@@ -162,6 +163,8 @@ func (g *rig) perform() {
 					g.t.Fatalf("response header %s set after the response was resumed", e.Name)
 				}
 				s.response[e.Name] = e.Value
+			case RemoveResponseTrailer:
+				s.trailers = append(s.trailers, e.Name)
 			case ResumeRequest:
 				s.resumed++
 				s.pausedReq = false

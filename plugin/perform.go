@@ -50,6 +50,8 @@ func (p *plugin) do(e *filter.Effect) {
 		p.setResponseHeaders(e.Reply)
 	case filter.RemoveResponseHeader:
 		check(proxywasm.RemoveHttpResponseHeader(e.Name))
+	case filter.RemoveResponseTrailer:
+		check(proxywasm.RemoveHttpResponseTrailer(e.Name))
 	case filter.ResumeRequest:
 		if !open[e.Stream.ID].resumes(e.Kind) {
 			check(proxywasm.ResumeHttpRequest())

@@ -132,7 +132,7 @@ func (s *stream) OnHttpResponseTrailers(int) types.Action {
 	if s.core == nil || s.core.Answered() {
 		return types.ActionContinue
 	}
-	return s.give(filter.ResumeResponse, s.core.ResponseTrailers(s.p.now()))
+	return s.give(filter.ResumeResponse, s.core.ResponseTrailers(s.p.now(), responseTrailers))
 }
 
 func (s *stream) OnHttpStreamDone() {

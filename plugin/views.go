@@ -93,6 +93,17 @@ func (v *responseView) Status() int              { v.load(); return v.status }
 func (v *responseView) Lines() []wire.HeaderLine { v.load(); return v.lines }
 func (v *responseView) Trail() filter.Trail      { return trail() }
 
+// responseTrailers reads the current stream's response trailers. That there are none,
+// as in an empty frame of HTTP/2, is an error to the SDK.
+func responseTrailers() []wire.HeaderLine {
+	pairs, _ := proxywasm.GetHttpResponseTrailers()
+	lines := make([]wire.HeaderLine, len(pairs))
+	for i, p := range pairs {
+		lines[i] = wire.HeaderLine{Name: p[0], Value: p[1]}
+	}
+	return lines
+}
+
 var (
 	pathDetails  = []string{"response", "code_details"}
 	pathFlags    = []string{"response", "flags"}

@@ -12,7 +12,7 @@ import (
 type chunk struct {
 	b        []byte
 	end      bool
-	trailers bool // the end is one of trailers
+	trailers Lines // the end is one of these
 }
 
 // coreStream is a stream as Envoy's filter manager and router keep it, for the
@@ -241,8 +241,8 @@ func (s *coreStream) resumeResponse() {
 	late := s.respIn
 	s.respIn = nil
 	for _, c := range late {
-		if c.trailers {
-			s.trailers(nil)
+		if c.trailers != nil {
+			s.trailers(c.trailers)
 			continue
 		}
 		s.respBody(c)
@@ -288,12 +288,7 @@ func (s *coreStream) Header(name string) []string       { return s.req.Headers.A
 func (s *coreStream) Property(...string) (string, bool) { return "", false }
 func (s *coreStream) Status() int                       { return s.status }
 func (s *coreStream) ViaUpstream() bool                 { return s.via }
-func (s *coreStream) Lines() (lines []wire.HeaderLine) {
-	for _, h := range s.resp {
-		lines = append(lines, wire.HeaderLine{Name: h[0], Value: h[1]})
-	}
-	return lines
-}
+func (s *coreStream) Lines() []wire.HeaderLine          { return s.resp.wire() }
 
 func (s *coreStream) Trail() filter.Trail {
 	attempts := 0
@@ -314,16 +309,16 @@ func (s *coreStream) head(status int, h Lines, end bool) {
 	s.respond(status, h, end)
 }
 
-func (s *coreStream) trailers(Lines) {
+func (s *coreStream) trailers(h Lines) {
 	switch {
 	case s.over:
 		return
 	case s.respHeld && !s.w.flag:
-		s.respIn = append(s.respIn, chunk{end: true, trailers: true})
+		s.respIn = append(s.respIn, chunk{end: true, trailers: h})
 		return
 	}
 	if s.core != nil {
-		if a := s.core.ResponseTrailers(s.w.at()); a == filter.Continue {
+		if a := s.core.ResponseTrailers(s.w.at(), h.wire); a == filter.Continue {
 			s.respHeld = false
 		}
 		s.w.perform()

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/oncewall/oncewall/filter/wire"
 )
 
 // Lines are header lines: name in lower case, value.
@@ -19,6 +21,14 @@ func (l Lines) All(name string) (vs []string) {
 		}
 	}
 	return vs
+}
+
+// wire is the lines as the core takes them.
+func (l Lines) wire() (lines []wire.HeaderLine) {
+	for _, h := range l {
+		lines = append(lines, wire.HeaderLine{Name: h[0], Value: h[1]})
+	}
+	return lines
 }
 
 // Get returns a header's values, joined with a comma; "" where it has none.
