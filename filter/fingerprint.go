@@ -59,6 +59,7 @@ type content struct {
 	length    int64 // -1: not declared
 	stated    *[wire.DigestBytes]byte
 	long      bool // the body is longer than max_body
+	beside    bool // a body is declared that is to be compared, beside an upgrade
 	compared  Compared
 }
 
@@ -72,6 +73,7 @@ func (s *Stream) readContent(r Request) {
 	if f.Body == rules.BodyNone {
 		return
 	}
+	c.beside = c.length > 0 && upgrades(r)
 	if lines := r.Header("content-encoding"); len(lines) > 0 {
 		c.encoding = strings.Join(lines, ",")
 	}

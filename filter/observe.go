@@ -72,6 +72,8 @@ func (s *Stream) observeHeaders(now int64, r Request, end bool) bool {
 	s.observe(observeReading)
 	f := &s.rule.Fingerprint
 	switch {
+	case s.content.beside:
+		s.observed.give(s, CodeTooLarge)
 	case end, s.key != "" && f.Body == rules.BodyNone:
 		s.observeComplete(now)
 	case s.content.length > f.MaxBody && !s.passesLong():

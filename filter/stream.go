@@ -165,6 +165,9 @@ func (s *Stream) RequestHeaders(now int64, r Request, end bool) Action {
 		s.headers = headersDigest(names, r)
 	}
 	s.readContent(r)
+	if s.content.beside {
+		return s.turnAway(problemTooLarge, extra{reason: upgradeBody}, Pause)
+	}
 	if f := &s.rule.Fingerprint; s.readsBody() && s.content.length > f.MaxBody {
 		if !s.passesLong() {
 			return s.turnAway(problemTooLarge, s.tooLarge(), Pause)

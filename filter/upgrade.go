@@ -2,6 +2,12 @@ package filter
 
 import "strings"
 
+// upgradeBody is the reason against a body beside an upgrade. Envoy hands it over as
+// what follows the request, and its end never comes. For other protocols than
+// WebSocket Envoy 1.36 sends it on before upstream has agreed: one that does not
+// upgrade takes it for the request's body, which no repeat could be compared with.
+const upgradeBody = "A request with Upgrade has no body that can be compared."
+
 // upgrades reports whether a request asks for another protocol on its stream, as
 // Envoy sees it (an HTTP/2 client's extended CONNECT looks the same here). It has
 // no body: what follows belongs to that protocol, and comes once upstream has

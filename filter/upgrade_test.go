@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/oncewall/oncewall/filter/wire"
@@ -25,6 +26,37 @@ func TestUpgrades(t *testing.T) {
 			t.Errorf("connection %q, upgrade %q: %v", c.connection, c.upgrade, got)
 		}
 	}
+}
+
+// A body that is declared beside an upgrade is compared by nobody: Envoy hands it over
+// as what follows the request, whose end never comes.
+func TestUpgradeWithBody(t *testing.T) {
+	ask := func(length string) []wire.HeaderLine {
+		return []wire.HeaderLine{{Name: "connection", Value: "Upgrade"}, {Name: "upgrade", Value: "other"}, {Name: "content-length", Value: length}}
+	}
+	g := newRig(t, true)
+	s := g.open("POST", "/orders", "k", false, ask("2")...)
+	if len(s.replies) != 1 || s.replies[0].Status != 413 || len(g.flights) != 0 || !strings.Contains(string(s.replies[0].Body), upgradeBody) {
+		t.Errorf("replies %+v, %d flights", s.replies, len(g.flights))
+	}
+	if g.body(s, "{}", false) != Discard {
+		t.Error("the body passes")
+	}
+	if s := g.open("POST", "/orders", "k", false, ask("0")...); len(s.replies) != 0 || len(g.flights) != 1 {
+		t.Errorf("an empty body: replies %+v, %d flights", s.replies, len(g.flights))
+	}
+	// Where bodies are not compared there is nothing to miss.
+	g = newRig(t, false)
+	if s := g.open("POST", "/orders", "k", false, ask("2")...); len(s.replies) != 0 || len(g.flights) != 1 {
+		t.Errorf("not compared: replies %+v, %d flights", s.replies, len(g.flights))
+	}
+	g = observeRig(t, true)
+	s = g.open("POST", "/seen", "k", false, ask("2")...)
+	if code := g.lastCode(t); code != "would-too-large" || len(g.flights) != 0 {
+		t.Errorf("observed: told as %q, %d flights", code, len(g.flights))
+	}
+	g.body(s, "{}", false)
+	s.untouched(t)
 }
 
 // A stream that changes its protocol waits for the end of nothing, and is never

@@ -391,6 +391,11 @@ func flags(t *testing.T, envoy string) {
 			t.Errorf("a repeat: %s, ran %d times", status, odd.runs("socket"))
 		}
 		_ = conn.Close()
+		// A body that no repeat could be compared with.
+		a := raw(t, s.Gateway(0), "HTTP/1.1", "POST", "/f/socket", [][2]string{{"x-user-id", "ada"}, {"idempotency-key", "socket-body"}, {"connection", "upgrade"}, {"upgrade", "websocket"}}, "{}")
+		if a.status != 413 || strings.Join(a.header("idempotency-status"), "|") != "too-large" || odd.runs("socket-body") != 0 {
+			t.Errorf("a body beside it: %s, ran %d times", a, odd.runs("socket-body"))
+		}
 	})
 	if n := counter(t, s, "panic"); n != 0 {
 		t.Errorf("%d panics", n)
