@@ -255,11 +255,15 @@ func (s *Stream) observeAnswered(now int64, r *wire.Result, sent int64) {
 		s.w.done.put(e)
 		o.give(s, s.finishedCode(e))
 	default:
-		switch as, ok := observedAs[r.Code]; {
-		case !ok:
-			o.give(s, CodeMisconfigured)
-		case as.unsure:
-			s.observeLost(now)
+		as, ok := observedAs[r.Code]
+		if !ok {
+			as.code = CodeMisconfigured
+		}
+		switch {
+		case as.unsure, s.unsure && (!ok || r.Code == wire.OverQuota):
+			// In the second case an earlier try may have been granted, by another bridge
+			// or before the quota was used up.
+			s.observeLost(now, as.code)
 		default:
 			o.give(s, as.code)
 		}
@@ -272,7 +276,7 @@ func (s *Stream) observeUnanswered(now int64, sent bool) {
 	switch {
 	case s.observed.phase != observeAsking:
 	case sent:
-		s.observeLost(now)
+		s.observeLost(now, CodeUnavailable)
 	default:
 		s.observed.give(s, CodeUnavailable)
 	}
@@ -280,10 +284,11 @@ func (s *Stream) observeUnanswered(now int64, sent bool) {
 
 // observeLost goes on with a claim of which it is not known whether it was
 // granted. The request has gone upstream, so its outcome is told as that of one
-// that was forwarded while the store was away.
-func (s *Stream) observeLost(now int64) {
+// that was forwarded while the store was away. An enforcing rule would have answered
+// code.
+func (s *Stream) observeLost(now int64, code Code) {
 	s.observed.phase = observeUnsure
-	s.observed.tell(s, CodeUnavailable)
+	s.observed.tell(s, code)
 	s.observeWord(now)
 }
 
