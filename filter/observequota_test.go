@@ -14,7 +14,9 @@ func TestObservedQuotaAfterLostTry(t *testing.T) {
 		for state, end := range map[string]func(*rig, *seen){
 			"C": func(g *rig, s *seen) { g.respond(s, upstream(201), true) },
 			"U": func(g *rig, s *seen) { g.respond(s, upstream(503), true) },
-			"R": func(g *rig, s *seen) { g.respond(s, headers{status: 503, trail: Trail{Attempts: 1, Flags: flagUF}}, true) },
+			"R": func(g *rig, s *seen) {
+				g.respond(s, headers{status: 503, trail: Trail{Attempts: 1, Flags: flagUF}}, true)
+			},
 		} {
 			g := observeRig(t, true)
 			s := g.open("POST", "/seen", "k", true)
