@@ -1,6 +1,10 @@
 package filter
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/oncewall/oncewall/filter/wire"
+)
 
 // Budgets of a worker's memory. A wasm VM has 1 GiB at most, and running out of
 // it ends every stream of the worker: each kind of bytes that clients or
@@ -74,19 +78,24 @@ func (w *Worker) Held() Held {
 func (s *Stream) Worker() *Worker { return s.w }
 
 // Abort takes a stream out of the worker that has been answered outside it, after
-// a fault of the filter. A claim under which nothing was forwarded is given back;
-// any other is left to what is under way for it, or to the end of its lease.
+// a fault of the filter. A claim under which nothing was forwarded is given back, the
+// outcome of what was forwarded is unknown, unless it is known to be executed.
 func (s *Stream) Abort(now int64) {
 	was := s.state
 	s.state, s.alive = stateDone, false
 	s.leaveGroup()
-	s.dropCapture()
 	s.dropBody()
-	if s.observed != nil {
-		s.observed.phase = observeOver // no word may follow without its capture
-	}
-	if was == stateClaiming && s.rule != nil {
+	switch {
+	case s.observed != nil:
+		s.observeAborted(now)
+	case s.rule == nil:
+	case was == stateClaiming:
 		s.giveBack(now)
+	case was == stateForwarded, was == stateCapturing:
+		s.settle(now, s.operation(wire.Unknown))
+	case was == stateSettling, was == stateStreaming:
+		s.cutWhileStreaming(now)
 	}
+	s.dropCapture()
 	s.led(now)
 }

@@ -109,7 +109,7 @@ func endings(t *rapid.T, flag bool) {
 				g.finish(a.seen, a.trail())
 			case what == 11 && pick(4, "panics") == 0:
 				// The adapter answers it and forgets it.
-				a.done, a.panicked = true, true
+				a.done = true
 				a.core.Abort(g.now)
 				g.perform()
 			}
@@ -137,20 +137,15 @@ func endings(t *rapid.T, flag bool) {
 	if g.tick != 0 {
 		t.Fatalf("a tick every %v for nothing", g.tick)
 	}
-	g.noneHeld(actors)
+	g.noneHeld()
 }
 
 // noneHeld checks that every claim that the bridge granted has had its end, heard
-// of or not. That of a stream which a panic has taken away, or that was told that it
-// has none, waits for its lease.
-func (g *rig) noneHeld(actors []*actor) {
+// of or not. That of a stream which was told that it has none waits for its lease.
+func (g *rig) noneHeld() {
 	g.t.Helper()
-	panicked := map[string]bool{}
-	for _, a := range actors {
-		panicked[string(a.core.owner)] = a.panicked
-	}
 	for id, r := range g.records {
-		if r.state == "P" && !panicked[r.owner] && !g.told[r.owner] {
+		if r.state == "P" && !g.told[r.owner] {
 			g.t.Fatalf("the claim of %q has no end", id)
 		}
 	}

@@ -370,6 +370,20 @@ func (s *Stream) observeDone(now int64, trail func() Trail) {
 	s.dropBody()
 }
 
+// observeAborted takes the loss of a stream that goes on without the worker. A claim
+// in the air waits for its lease: no word may overtake it, and none follows later.
+func (s *Stream) observeAborted(now int64) {
+	o := s.observed
+	switch {
+	case o.phase != observeOwning, o.word == wire.Complete:
+	case o.word != 0:
+		s.observeCut(now)
+	default:
+		s.observeOutcome(now, wire.Unknown, CodeMisconfigured)
+	}
+	o.phase = observeOver
+}
+
 // observeOutcome takes a word on the outcome, and what an enforcing rule would
 // have said of it.
 func (s *Stream) observeOutcome(now int64, word wire.Kind, code Code) {

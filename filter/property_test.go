@@ -16,7 +16,6 @@ type actor struct {
 	answered bool // response headers came
 	rest     int  // chunks of the response body still to come
 	complete bool
-	panicked bool // in the filter
 }
 
 // TestSchedules plays random schedules: requests for few keys, bodies in
@@ -82,7 +81,7 @@ func schedule(t *rapid.T, flag bool) {
 	if p := g.w.Pending(); p != 0 || g.w.captured != 0 || g.w.pendingBytes != 0 {
 		t.Fatalf("left behind: %d operations with %d bytes, %d captured bytes", p, g.w.pendingBytes, g.w.captured)
 	}
-	g.noneHeld(actors)
+	g.noneHeld()
 }
 
 // runOut ends every body and lets everything come to its end.

@@ -124,7 +124,7 @@ func (p *plugin) struck() *stream {
 }
 
 // refuse answers a stream whose state is not to be trusted, and takes it from
-// the core: its claim's lease ends by itself. It reports whether the stream goes
+// the core, which ends its claim. It reports whether the stream goes
 // on instead, as one does that is only observed.
 func (s *stream) refuse() (goesOn bool) {
 	delete(open, s.id)

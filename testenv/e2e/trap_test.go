@@ -63,6 +63,11 @@ func TestTrap(t *testing.T) {
 				wantKind(t, "the next one", c.Send(t.Context(), next), "201 created")
 				wantKind(t, "its retry", c.Send(t.Context(), next), "201 replayed")
 				wantRuns(t, s, key+"-next", 1)
+				if trap.where == "trap-response-headers" || trap.where == "trap-response-body" {
+					// It was forwarded: nobody has to wait for the end of its lease to learn
+					// that its outcome is not known.
+					wantKind(t, "the same again", retryWhile(t, c, order, "409 in-flight", 5*time.Second), "409 outcome-unknown")
+				}
 				if trap.runs == 0 {
 					// Nothing was forwarded, so that the key is free, at once or as soon as the
 					// claim that was in the air is given back.
