@@ -16,6 +16,7 @@ type routing struct {
 	retries []string // conditions of retry policies other than those that prove that nothing ran
 	rewords bool     // local replies get another body
 	anyHost string   // a virtual host that takes every host
+	others  []string // protocols that requests may upgrade to, beside WebSocket
 }
 
 // unrun are the retry conditions that are safe for one claim: upstream has not
@@ -47,8 +48,33 @@ func routingOf(document any) (r routing) {
 		if p, ok := m["local_reply_config"].(map[string]any); ok {
 			r.rewords = r.rewords || p["body_format"] != nil || p["mappers"] != nil
 		}
+		if list, ok := m["upgrade_configs"].([]any); ok {
+			for _, name := range otherProtocols(list) {
+				if !slices.Contains(r.others, name) {
+					r.others = append(r.others, name)
+				}
+			}
+		}
 	})
 	return r
+}
+
+// otherProtocols names the upgrades of a route or a connection manager that are on,
+// other than WebSocket and tunnels (CONNECT, CONNECT-UDP).
+func otherProtocols(upgrades []any) (names []string) {
+	for _, u := range upgrades {
+		m, _ := u.(map[string]any)
+		name, _ := m["upgrade_type"].(string)
+		if on, ok := m["enabled"].(bool); name != "" && !harmless(name) && (on || !ok) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func harmless(upgrade string) bool {
+	upgrade = strings.ToUpper(upgrade)
+	return upgrade == "WEBSOCKET" || upgrade == "CONNECT" || upgrade == "CONNECT-UDP"
 }
 
 // disagreeRoutes names what the file's routes do that a rule cannot undo.
@@ -78,6 +104,10 @@ func disagreeRoutes(f *pluginFile) (remarks []string) {
 	}
 	if f.routes.rewords {
 		remarks = append(remarks, "local_reply_config: mappers and body_format rewrite replays and refusals as well, which are local replies")
+	}
+	if len(f.routes.others) > 0 {
+		remarks = append(remarks, fmt.Sprintf("upgrade_configs: %s: Envoy 1.36 sends on what follows such a request before upstream has agreed, and a backend that does not upgrade takes it for requests of its own, past every rule",
+			strings.Join(f.routes.others, ", ")))
 	}
 	return remarks
 }

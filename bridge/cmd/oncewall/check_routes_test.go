@@ -16,15 +16,18 @@ routes:
 - route: {retry_policy: {retry_on: "connect-failure, 5xx,refused-stream"}, hedge_policy: {hedge_on_per_try_timeout: true}}
 - route: {request_mirror_policies: [{cluster: c}], retry_policy: {retry_on: 5xx}}
 local_reply_config: {body_format: {text_format: x}}
+upgrade_configs: [{upgrade_type: websocket}, {upgrade_type: foo}, {upgrade_type: bar, enabled: true}, {upgrade_type: foo}, {upgrade_type: off, enabled: false}]
 `
 	const harmless = `
 routes:
 - route: {retry_policy: {retry_on: "connect-failure,refused-stream"}, hedge_policy: {hedge_on_per_try_timeout: false}, request_mirror_policies: []}
 local_reply_config: {}
+upgrade_configs: [{upgrade_type: WebSocket, enabled: true}, {upgrade_type: CONNECT}]
 `
 	around := []string{
 		"request_mirror_policies: a mirrored request runs once more, at the mirror, under the same Idempotency-Fence",
 		"local_reply_config: mappers and body_format rewrite replays and refusals as well, which are local replies",
+		"upgrade_configs: foo, bar: Envoy 1.36 sends on what follows such a request before upstream has agreed, and a backend that does not upgrade takes it for requests of its own, past every rule",
 	}
 	for _, c := range []struct {
 		text    string
