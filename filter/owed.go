@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/oncewall/oncewall/filter/rules"
+	"github.com/oncewall/oncewall/filter/wire"
 )
 
 // A request that ran unprotected while the store was away, under `unavailable:
@@ -11,30 +12,41 @@ import (
 // of its key, and a claim that came first would be granted: in the worker that owes
 // the completion, claims of the key go behind it.
 
-// owe notes that an operation waits for its next try.
-func (w *Worker) owe(t *task) {
-	if !t.op.Unprotected || t.rule.Unavailable != rules.UnavailableForward {
+// owe notes that an operation has to be acknowledged before claims of its key are
+// sent. old is the operation of the same owner in whose place it comes; nil: none.
+//
+// Where requests of several owners ran, one of their operations is enough for the
+// store to refuse a claim, or to answer it: the one that says most.
+func (w *Worker) owe(t, old *task) {
+	owes := t.op.Unprotected && t.rule.Unavailable == rules.UnavailableForward
+	if !owes && len(w.owed) == 0 {
 		return
 	}
-	if id := t.record(); w.owed[id] == nil {
+	id := t.record()
+	first := w.owed[id]
+	switch {
+	case first == nil && owes:
 		w.owed[id] = t
-	}
-}
-
-// oweInstead puts a later operation of the same owner in the place of one that it
-// supersedes.
-func (w *Worker) oweInstead(old, t *task) {
-	if len(w.owed) == 0 {
-		return
-	}
-	if id := t.record(); w.owed[id] == old {
-		w.owed[id], t.leads = t, old.leads
+	case first != nil && (first == old || owes && t.says() > first.says()):
+		w.owed[id], t.leads, first.leads = t, first.leads, false
 		for _, claim := range w.followers {
-			if claim.behind == old {
+			if claim.behind == first {
 				claim.behind = t
 			}
 		}
 	}
+}
+
+// says ranks operations by what the store knows of a key when it has acknowledged
+// them: a release frees it.
+func (t *task) says() int {
+	switch t.op.Kind {
+	case wire.Release:
+		return 0
+	case wire.Unknown:
+		return 1
+	}
+	return 2
 }
 
 // goesBehind reports whether a claim goes behind a completion that is owed, which
@@ -57,6 +69,9 @@ func (w *Worker) goesBehind(now int64, s *Stream, claim *task) bool {
 // leads lets the claims behind an operation go: to the store once it is acknowledged,
 // else the way of claims that the store did not answer.
 func (w *Worker) leads(now int64, first *task, acknowledged bool) {
+	if !first.leads {
+		return
+	}
 	first.leads = false
 	w.release(now, acknowledged, func(claim *task) bool { return claim.behind == first })
 }

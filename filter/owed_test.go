@@ -130,12 +130,74 @@ func TestLaterWordLeads(t *testing.T) {
 		old = o
 	}
 	later := &task{op: old.op, rule: old.rule, settles: true}
-	g.w.oweInstead(old, later)
+	g.w.owe(later, old)
 	if len(g.w.followers) != 1 || g.w.followers[0].behind != later || !later.leads {
 		t.Fatalf("%+v", g.w.followers)
 	}
 	g.w.leads(g.now, later, true)
 	if len(g.w.followers) != 0 || s.resumed != 0 {
 		t.Errorf("%d claims behind, resumed %d times", len(g.w.followers), s.resumed)
+	}
+}
+
+// The first try of the completion is under way when the repeat comes: the bridge
+// carries out batches side by side, so that the claim could be granted before it.
+func TestClaimGoesBehindTheFirstTry(t *testing.T) {
+	g := newRig(t, true)
+	first := g.open("POST", "/forward", "k", true)
+	g.fail(0)
+	g.fail(0)
+	g.respond(first, upstream(201), false)
+	g.respondBody(first, "first", true)
+	if k := g.kinds(); len(k) != 1 || k[0] != wire.Complete {
+		t.Fatalf("under way: %v", k)
+	}
+	s := g.open("POST", "/forward", "k", true)
+	g.pass(2 * batchPatience)
+	if k := g.kinds(); len(k) != 1 {
+		t.Fatalf("under way beside its first try: %v", k)
+	}
+	g.answerAll()
+	if first.released != 1 || len(s.replies) != 1 || s.replies[0].header(HeaderStatus) != string(CodeReplayed) {
+		t.Fatalf("released %d times; resumed %d times, %+v", first.released, s.resumed, s.replies)
+	}
+	if len(g.w.owed) != 0 || len(g.w.followers) != 0 {
+		t.Errorf("left: %d owed, %d claims behind", len(g.w.owed), len(g.w.followers))
+	}
+}
+
+// A request that upstream turned away owes the release of its claim, one whose
+// outcome is unknown that word, and its repeat, which ran, a completion. Claims go
+// behind the completion: after a release alone they would be granted.
+func TestClaimGoesBehindTheStrongestWord(t *testing.T) {
+	for _, status := range []int{401, 502} {
+		g := newRig(t, true)
+		for _, status := range []int{status, 201} {
+			s := g.open("POST", "/forward", "k", true)
+			for len(g.flights) > 0 {
+				g.fail(0)
+			}
+			g.respond(s, upstream(status), true)
+			for len(g.flights) > 0 {
+				g.fail(0)
+			}
+			g.finish(s, Trail{Attempts: 1})
+			if s.resumed != 1 {
+				t.Fatalf("%d: resumed %d times, %+v", status, s.resumed, s.replies)
+			}
+			g.w.b.breaker = breaker{} // only its store is away
+		}
+		if g.w.Pending() != 2 {
+			t.Fatalf("%d: %d pending", status, g.w.Pending())
+		}
+		s := g.open("POST", "/forward", "k", true)
+		g.answerAll()
+		if len(s.replies) != 1 || s.replies[0].header(HeaderStatus) != string(CodeReplayed) {
+			t.Fatalf("%d: resumed %d times, %+v", status, s.resumed, s.replies)
+		}
+		g.settleDown()
+		if len(g.w.owed) != 0 || len(g.w.followers) != 0 || g.w.Pending() != 0 {
+			t.Errorf("%d: left: %d owed, %d claims behind, %d pending", status, len(g.w.owed), len(g.w.followers), g.w.Pending())
+		}
 	}
 }

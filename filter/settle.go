@@ -47,8 +47,8 @@ func (w *Worker) settle(now int64, s *Stream, op wire.Operation, wait bool) {
 	}
 	if s.settling != nil {
 		s.settling.dropped = true
-		w.oweInstead(s.settling, t)
 	}
+	w.owe(t, s.settling)
 	s.settling = t
 	w.pendingTexts += t.texts
 	w.pending++
@@ -115,7 +115,6 @@ func (w *Worker) unacknowledged(now int64, t *task) {
 	t.due = now + int64(wait)
 	t.own()
 	w.waiting = append(w.waiting, t)
-	w.owe(t)
 	w.leads(now, t, false)
 }
 
