@@ -94,6 +94,10 @@ func (s *Stream) fetch(now int64) {
 func (s *Stream) granted(now int64, r *wire.Result, sent int64) {
 	s.fence, s.since = r.Fence, sent
 	s.lease = sent + r.LeaseMS*int64(time.Millisecond)
+	if s.localKnown() { // let through meanwhile by a worker for which the store is away
+		s.giveBack(now)
+		return
+	}
 	if time.Duration(s.lease-now) < s.rule.needs {
 		s.giveBack(now)
 		s.reply(problemUnavailable, extra{retryAfterMS: 1000})

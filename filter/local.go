@@ -56,8 +56,8 @@ type localEntry struct {
 	until  int64 // Clock: end of the entry's life
 	status uint16
 	state  localState
-	// told says that the bridge knows the outcome: from then on it decides, and
-	// the entry may make room for another.
+	// told says that the bridge knows the outcome: from then on it decides where it
+	// can be asked, and the entry may make room for another.
 	told bool
 }
 
@@ -220,7 +220,7 @@ func (l *local) claim(id recordID, owner, fingerprint []byte, lease, life time.D
 		for i := range entries {
 			old := &entries[i]
 			if old.id == name {
-				if over := old.state != localDone && now >= old.lease; !old.told && !(over && takeOver && !old.print.conflicts(e.print)) {
+				if over := old.state != localDone && now >= old.lease; !(over && takeOver && !old.print.conflicts(e.print)) {
 					seen := *old
 					if over && old.state == localInFlight {
 						seen.state = localUnknown
