@@ -50,94 +50,59 @@ func endings(t *rapid.T, flag bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := rigWith(t, cfg)
+	p := &play{rig: rigWith(t, cfg), t: t, flag: flag, paths: endingsPaths, keys: []string{"k1", "k2"}}
 	shared := newShared()
-	g.w.UseLocal(shared)
-	var actors []*actor
-	pick := func(n int, label string) int { return rapid.IntRange(0, n-1).Draw(t, label) }
-	pass := func(d time.Duration) {
-		g.pass(d)
-		shared.clock.Store(int64(1_800_000_000*time.Second) + g.now)
-	}
+	p.w.UseLocal(shared)
 	odd := []wire.Result{{}, {Code: 99}, {Code: wire.Unavailable}, {Code: wire.Free}, {Code: wire.TooManyWaiting}, {Code: wire.OK},
 		{Code: wire.Created}, {Code: wire.InFlight}, {Code: wire.InFlight, RetryAfterMS: 1 << 62}, {Code: wire.OutcomeUnknown},
 		{Code: wire.Replayed, Withheld: true}, {Code: wire.Lapsed}, {Code: wire.Stale}, {Code: wire.OverQuota}}
+	nonsense := func(i int) { p.oddly(i, odd[p.pick(len(odd), "odd")]) }
 	for range rapid.IntRange(1, 120).Draw(t, "steps") {
-		switch what := pick(12, "what"); what {
+		switch p.pick(12, "what") {
 		case 0, 1:
-			a := &actor{left: pick(3, "chunks")}
-			a.seen = g.open("POST", endingsPaths[pick(len(endingsPaths), "path")], []string{"k1", "k2"}[pick(2, "key")], a.left == 0)
-			actors = append(actors, a)
+			p.arrive()
 		case 2, 3, 4:
-			if len(actors) > 0 {
-				g.advance(t, actors[pick(len(actors), "who")], flag)
-			}
+			p.advance()
 		case 5, 6, 7:
-			if n := len(g.flights); n > 0 {
-				switch i := pick(n, "flight"); pick(6, "how") {
-				case 0:
-					g.fail(i)
-				case 1:
-					g.answer(i, true)
-				case 2:
-					g.oddly(i, odd[pick(len(odd), "odd")])
-				case 3:
-					id := g.flights[i].id
-					g.flights = append(g.flights[:i], g.flights[i+1:]...)
-					g.w.CallTooLarge(g.now, id)
-					g.perform()
-				default:
-					g.answer(i, false)
-				}
-			}
+			p.bridge(nonsense, p.tooLarge)
 		case 8:
-			pass(time.Duration(rapid.IntRange(1, 700).Draw(t, "ms")) * time.Millisecond)
+			p.pass(p.upTo(700))
+			shared.clock.Store(int64(1_800_000_000*time.Second) + p.now)
 		case 9:
-			for range pick(7, "lost") { // opens the breaker
-				if len(g.flights) > 0 {
-					g.fail(0)
+			for range p.pick(7, "lost") { // opens the breaker
+				if len(p.flights) > 0 {
+					p.fail(0)
 				}
 			}
-		default:
-			if len(actors) == 0 {
-				break
-			}
-			a := actors[pick(len(actors), "who")]
-			switch {
-			case a.done:
-			case what == 10 && pick(3, "goes") == 0:
-				g.finish(a.seen, a.trail())
-			case what == 11 && pick(4, "panics") == 0:
+		case 10:
+			p.leave()
+		case 11:
+			if a := p.somebody(); a != nil && p.pick(4, "panics") == 0 {
 				// The adapter answers it and forgets it.
 				a.done = true
-				a.core.Abort(g.now)
-				g.perform()
+				a.core.Abort(p.now)
+				p.perform()
 			}
 		}
-		g.within()
+		p.within()
 	}
-	g.runOut(actors, flag)
-	for i, a := range actors {
-		if !a.done && (a.pausedReq || a.pausedResp) {
-			t.Fatalf("stream %d of %s hangs in state %d (request %v, response %v)", i, a.core.rule.Name, a.core.state, a.pausedReq, a.pausedResp)
-		}
-		if !a.done {
-			g.finish(a.seen, a.trail())
-		}
-	}
-	g.runOut(actors, flag)
-	g.settleDown()
-	w := g.w
-	if h := g.within(); h.Pending != 0 || h.Bodies != 0 || h.Waiting != 0 || h.Callouts != 0 || w.pendingTexts != 0 {
-		t.Fatalf("left behind: %+v, texts %d", h, w.pendingTexts)
-	}
+	p.end()
+	w := p.w
 	if len(w.room.groups) != 0 || len(w.room.polls) != 0 || len(w.live) != 0 || len(w.waiting) != 0 || w.b.queued() {
 		t.Fatalf("left behind: %d groups, %d polls, %d live, %d waiting", len(w.room.groups), len(w.room.polls), len(w.live), len(w.waiting))
 	}
-	if g.tick != 0 {
-		t.Fatalf("a tick every %v for nothing", g.tick)
+	if p.tick != 0 {
+		t.Fatalf("a tick every %v for nothing", p.tick)
 	}
-	g.noneHeld()
+	p.noneHeld()
+}
+
+// tooLarge refuses a flight for its size.
+func (g *rig) tooLarge(i int) {
+	id := g.flights[i].id
+	g.flights = append(g.flights[:i], g.flights[i+1:]...)
+	g.w.CallTooLarge(g.now, id)
+	g.perform()
 }
 
 // noneHeld checks that every claim that the bridge granted has had its end, heard

@@ -315,62 +315,26 @@ func TestObserveSchedules(t *testing.T) {
 }
 
 func observeSchedule(t *rapid.T, flag bool) {
-	g := observeRig(t, flag)
-	var actors []*actor
-	paths := []string{"/orders", "/seen", "/seen", "/share", "/hooks", "/halfhooks"}
+	p := &play{rig: observeRig(t, flag), t: t, flag: flag, keys: []string{"k1", "k2", "k3", ""},
+		paths: []string{"/orders", "/seen", "/seen", "/share", "/hooks", "/halfhooks"}}
 	if !flag {
-		paths = paths[:4]
+		p.paths = p.paths[:4]
 	}
-	pick := func(n int, label string) int { return rapid.IntRange(0, n-1).Draw(t, label) }
-	for range rapid.IntRange(1, 60).Draw(t, "steps") {
-		switch pick(6, "what") {
-		case 0:
-			a := &actor{left: pick(3, "chunks")}
-			a.seen = g.open("POST", paths[pick(len(paths), "path")], []string{"k1", "k2", "k3", ""}[pick(4, "key")], a.left == 0)
-			actors = append(actors, a)
-		case 1, 2:
-			if len(actors) > 0 {
-				g.advanceObserved(t, actors[pick(len(actors), "who")], flag)
-			}
-		case 3:
-			if n := len(g.flights); n > 0 {
-				switch i := pick(n, "flight"); pick(4, "how") {
-				case 0:
-					g.fail(i)
-				case 1:
-					g.answer(i, true)
-				default:
-					g.answer(i, false)
-				}
-			}
-		case 4:
-			g.pass(time.Duration(rapid.IntRange(1, 300).Draw(t, "ms")) * time.Millisecond)
-		case 5:
-			if len(actors) > 0 {
-				if a := actors[pick(len(actors), "who")]; !a.done && pick(3, "goes") == 0 {
-					g.finish(a.seen, a.passed())
-				}
-			}
-		}
-		g.noWordOvertakes(t)
-	}
-	g.runOut(actors, flag)
-	observed := 0
-	for i, a := range actors {
+	p.run(p.noWordOvertakes)
+	p.end()
+	observed, told := 0, 0
+	for _, a := range p.actors {
 		if a.core.observed != nil {
 			observed++
 			a.untouched(t)
 		}
-		if !a.done && (a.pausedReq || a.pausedResp) {
-			t.Fatalf("stream %d hangs in state %d", i, a.core.state)
-		}
-		if !a.done {
-			g.finish(a.seen, a.passed())
+		// The claim of an unprotected request that did not run ends with its lease.
+		r := p.records[recordKey(a.core)]
+		if r != nil && r.state == "P" && r.owner == string(a.core.owner) && !(a.core.observed == nil && a.core.unprotected) {
+			t.Fatalf("the claim of %q has not ended: %+v %+v", recordKey(a.core), a.core.observed, a.seen)
 		}
 	}
-	g.runOut(actors, flag)
-	told := 0
-	for _, d := range g.decisions {
+	for _, d := range p.decisions {
 		if d.Observed {
 			told++
 			if d.Code == "" || d.Status != 0 {
@@ -378,23 +342,13 @@ func observeSchedule(t *rapid.T, flag bool) {
 			}
 		}
 	}
-	if told != observed || g.counts[MetricObserved] != observed {
-		t.Fatalf("%d decisions and a count of %d for %d observed streams", told, g.counts[MetricObserved], observed)
-	}
-	for _, a := range actors {
-		// The claim of an unprotected request that did not run ends with its lease.
-		r := g.records[recordKey(a.core)]
-		if r != nil && r.state == "P" && r.owner == string(a.core.owner) && !(a.core.observed == nil && a.core.unprotected) {
-			t.Fatalf("the claim of %q has not ended: %+v %+v", recordKey(a.core), a.core.observed, a.seen)
-		}
-	}
-	if p := g.w.Pending(); p != 0 || g.w.captured != 0 || g.w.read != 0 || g.w.pendingBytes != 0 {
-		t.Fatalf("left behind: %d operations with %d bytes, %d and %d captured bytes", p, g.w.pendingBytes, g.w.captured, g.w.read)
+	if told != observed || p.counts[MetricObserved] != observed {
+		t.Fatalf("%d decisions and a count of %d for %d observed streams", told, p.counts[MetricObserved], observed)
 	}
 }
 
 // noWordOvertakes fails if a last word is under way beside its own claim.
-func (g *rig) noWordOvertakes(t failer) {
+func (g *rig) noWordOvertakes() {
 	var claims []string
 	for _, f := range g.flights {
 		for _, op := range f.batch.Ops {
@@ -406,41 +360,8 @@ func (g *rig) noWordOvertakes(t failer) {
 	for _, f := range g.flights {
 		for _, op := range f.batch.Ops {
 			if op.Kind != wire.Claim && op.Kind != wire.Release && slices.Contains(claims, string(op.Owner)) {
-				t.Fatalf("%v is under way beside its claim", op.Kind)
+				g.t.Fatalf("%v is under way beside its claim", op.Kind)
 			}
 		}
 	}
-}
-
-// passed is the trail of a stream; observed ones are always on their way.
-func (a *actor) passed() Trail {
-	if a.resumed > 0 || a.core.observed != nil {
-		return Trail{Attempts: 1}
-	}
-	return Trail{}
-}
-
-// advanceObserved gives a stream the next event that Envoy could give it: to an
-// observed one also an answer that comes before the request is whole.
-func (g *rig) advanceObserved(t *rapid.T, a *actor, flag bool) {
-	pick := func(n int, label string) int { return rapid.IntRange(0, n-1).Draw(t, label) }
-	if a.core.observed == nil || a.done || a.answered || a.left > 0 && pick(4, "early") > 0 {
-		if !a.done && a.left > 0 && !a.answered && a.takesBody(flag) {
-			a.left--
-			g.body(a.seen, `{"id":1}`, a.left == 0)
-			return
-		}
-		if a.core.observed == nil || a.answered {
-			g.advance(t, a, flag)
-		}
-		return
-	}
-	a.answered = true
-	h := upstream([]int{200, 201, 429, 503}[pick(4, "status")])
-	if pick(5, "made") == 0 {
-		h = headers{status: 503, trail: Trail{Attempts: pick(2, "attempts"), Flags: flagUF}}
-	}
-	a.rest = pick(4, "rest")
-	a.complete = a.rest == 0
-	g.respond(a.seen, h, a.complete)
 }
