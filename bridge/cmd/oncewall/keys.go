@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -46,9 +45,6 @@ All of them take --url (default http://127.0.0.1:8082, the bridge's admin listen
 and --secret-file FILE, or the secret in $ONCEWALL_OPERATOR_SECRET. They write JSON.
 `
 
-// operatorSecretEnv holds the operator's secret where no file does.
-const operatorSecretEnv = "ONCEWALL_OPERATOR_SECRET"
-
 // keysTimeout bounds a command, repetitions of its requests included.
 const keysTimeout = 30 * time.Second
 
@@ -76,11 +72,8 @@ func keys(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int
 		fmt.Fprintf(stderr, "oncewall keys: unexpected argument %q\n", k.set.Arg(0))
 		return exitUsage
 	}
-	secret, err := k.secret(environ)
-	if err == nil {
-		k.operator, err = client.NewOperator(k.url, secret, nil)
-	}
-	if err != nil {
+	var err error
+	if k.operator, err = k.at.client(environ); err != nil {
 		fmt.Fprintln(stderr, "oncewall keys:", err)
 		return exitUsage
 	}
@@ -89,9 +82,7 @@ func keys(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int
 	defer cancel()
 	document, err := commands[args[0]](k)
 	if document != nil {
-		e := json.NewEncoder(stdout)
-		e.SetIndent("", "  ")
-		if err := e.Encode(document); err != nil {
+		if err := writeJSON(stdout, document); err != nil {
 			fmt.Fprintln(stderr, "oncewall keys:", err)
 			return exitFailed
 		}
@@ -120,7 +111,7 @@ type keysCommand struct {
 	ctx      context.Context
 	operator *client.Operator
 
-	url, secretFile                            string
+	at                                         operatorFlags
 	name, namespace, scope, principal, keyFile string
 	issued, result, all                        bool
 	forget, force, dryRun, noWait              bool
@@ -137,8 +128,7 @@ type keysCommand struct {
 func (k *keysCommand) flags(command string, stderr io.Writer) {
 	k.set = flag.NewFlagSet("keys "+command, flag.ContinueOnError)
 	k.set.SetOutput(stderr)
-	k.set.StringVar(&k.url, "url", "http://127.0.0.1:8082", "the bridge's admin `listener`")
-	k.set.StringVar(&k.secretFile, "secret-file", "", "`file` that holds the operator's secret")
+	k.at.register(k.set)
 	if command == "list" {
 		k.set.IntVar(&k.limit, "limit", 100, "how `many` records")
 		k.set.BoolVar(&k.all, "all", false, "all of them, page by page")
@@ -165,19 +155,6 @@ func (k *keysCommand) flags(command string, stderr io.Writer) {
 	k.set.IntVar(&k.status, "status", 0, "status of the `result`")
 	k.set.StringVar(&k.bodyFile, "body-file", "", "`file` that holds the result's body")
 	k.set.DurationVar(&k.by, "by", 0, "how `long` the lease is to last from now")
-}
-
-func (k *keysCommand) secret(environ []string) (string, error) {
-	if k.secretFile != "" {
-		b, err := os.ReadFile(k.secretFile)
-		return strings.TrimRight(string(b), "\r\n"), err
-	}
-	for _, line := range environ {
-		if s, ok := strings.CutPrefix(line, operatorSecretEnv+"="); ok && s != "" {
-			return s, nil
-		}
-	}
-	return "", errors.New("no secret: --secret-file or $" + operatorSecretEnv)
 }
 
 // subject reads which record is meant.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/oncewall/oncewall/client"
 	"github.com/oncewall/oncewall/client/api"
 )
 
@@ -49,9 +47,8 @@ func report(args, environ []string, stdout, stderr io.Writer) int {
 	flags.Usage = func() { fmt.Fprint(stderr, reportUsage) }
 	since := flags.Duration("since", 24*time.Hour, "how far `back`")
 	asJSON := flags.Bool("json", false, "write the counts as JSON")
-	k := &keysCommand{}
-	flags.StringVar(&k.url, "url", "http://127.0.0.1:8082", "the bridge's admin `listener`")
-	flags.StringVar(&k.secretFile, "secret-file", "", "`file` that holds the operator's secret")
+	var at operatorFlags
+	at.register(flags)
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return exitOK
@@ -66,25 +63,20 @@ func report(args, environ []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "oncewall report: --since %s: must be above 0\n", *since)
 		return exitUsage
 	}
-	secret, err := k.secret(environ)
-	if err == nil {
-		k.operator, err = client.NewOperator(k.url, secret, nil)
-	}
+	operator, err := at.client(environ)
 	if err != nil {
 		fmt.Fprintln(stderr, "oncewall report:", err)
 		return exitUsage
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), keysTimeout)
 	defer cancel()
-	r, err := k.operator.Report(ctx, *since)
+	r, err := operator.Report(ctx, *since)
 	if err != nil {
 		fmt.Fprintln(stderr, "oncewall report:", err)
 		return exitFailed
 	}
 	if *asJSON {
-		e := json.NewEncoder(stdout)
-		e.SetIndent("", "  ")
-		err = e.Encode(r)
+		err = writeJSON(stdout, r)
 	} else {
 		_, err = io.WriteString(stdout, reportText(&r))
 	}
