@@ -16,8 +16,8 @@
 //     reply, in every order of events, also when no answer ever comes.
 //   - At most one reply, and none after the request or the response has been
 //     resumed.
-//   - A covered request is resumed only with a granted claim, or under a rule
-//     whose unavailable policy is forward, with the mark that says so.
+//   - A covered request is resumed only with a granted claim, or, while the store is
+//     away, with the mark unprotected under a rule that says forward or local.
 //   - Every granted claim ends in complete, executed, release or unknown, which
 //     is repeated until the bridge acknowledges it, or in a lease that ends.
 //   - A record is completed only from an answer that upstream gave

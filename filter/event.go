@@ -30,6 +30,7 @@ type Request interface {
 
 // Response is what the core reads of a response's headers.
 type Response interface {
+	// Status is the HTTP status; 0 where the host does not tell it.
 	Status() int
 	// Lines returns every header line but the pseudo headers, in their order.
 	Lines() []wire.HeaderLine
@@ -40,7 +41,8 @@ type Response interface {
 	Trail() Trail
 }
 
-// Trail is what Envoy knows of a request's way to upstream.
+// Trail is what Envoy knows of a request's way to upstream. The zero value says that
+// nothing was sent.
 type Trail struct {
 	Attempts int    // upstream.request_attempt_count
 	Flags    uint64 // response.flags
@@ -139,8 +141,8 @@ type Effect struct {
 }
 
 // CallEffect is a callout to the bridge: POST to wire.BatchPath of bridge.cluster,
-// or, with Wait, to wire.WaitPath of bridge.wait_cluster. Body stays valid until the call is
-// answered or has failed.
+// or, with Wait, to wire.WaitPath of bridge.wait_cluster. Body stays valid until the
+// call is answered or has failed.
 type CallEffect struct {
 	ID        uint32
 	TimeoutMS uint32

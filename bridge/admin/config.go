@@ -42,7 +42,8 @@ const (
 //go:embed openapi.yaml
 var OpenAPI []byte
 
-// Server is what the API needs of the bridge's server.
+// Server is what the API needs of the bridge's server: [server.Server], whose methods
+// say what each does and which errors it returns.
 type Server interface {
 	Execute(ctx context.Context, batch *wire.Batch) []wire.Result
 	Name(server.Subject) (store.Name, error)
