@@ -53,6 +53,7 @@ type seen struct {
 	replies    []*LocalReply
 	pausedReq  bool
 	pausedResp bool
+	overtaken  bool // Envoy has answered it
 	done       bool
 	decided    int
 }
@@ -168,8 +169,8 @@ func (g *rig) perform() {
 			case ResumeRequest:
 				s.resumed++
 				s.pausedReq = false
-				if s.resumed > 1 || len(s.replies) > 0 {
-					g.t.Fatalf("request resumed %d times, after %d replies", s.resumed, len(s.replies))
+				if s.resumed > 1 || len(s.replies) > 0 || s.overtaken {
+					g.t.Fatalf("request resumed %d times, after %d replies (Envoy's: %v)", s.resumed, len(s.replies), s.overtaken)
 				}
 				switch r := g.records[recordKey(s.core)]; {
 				case s.request[HeaderStatus] == string(CodeUnprotected):
@@ -187,8 +188,8 @@ func (g *rig) perform() {
 			case Reply:
 				s.replies = append(s.replies, e.Reply)
 				s.pausedReq, s.pausedResp = false, false
-				if len(s.replies) > 1 || s.resumed > 0 {
-					g.t.Fatalf("%d replies, request resumed %d times", len(s.replies), s.resumed)
+				if len(s.replies) > 1 || s.resumed > 0 || s.overtaken {
+					g.t.Fatalf("%d replies, request resumed %d times (Envoy's reply: %v)", len(s.replies), s.resumed, s.overtaken)
 				}
 			case Call:
 				f := sent{id: e.Call.ID, wait: e.Call.Wait, until: g.now + int64(e.Call.TimeoutMS)*int64(time.Millisecond)}
@@ -245,6 +246,12 @@ func (g *rig) respond(s *seen, h headers, end bool) {
 		s.pausedResp = true
 	}
 	g.perform()
+}
+
+// overtaken has Envoy answer a request that is held: its timeout has passed.
+func (g *rig) overtaken(s *seen) {
+	s.overtaken, s.pausedReq = true, false
+	g.respond(s, headers{status: 504}, true)
 }
 
 func (g *rig) respondBody(s *seen, b string, end bool) Action {

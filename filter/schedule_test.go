@@ -93,10 +93,18 @@ func (p *play) bridge(odd ...func(flight int)) {
 	}
 }
 
-// leave lets a client go, now and then.
+// leave lets a client go, or Envoy answer a request that is held, now and then.
 func (p *play) leave() {
-	if a := p.somebody(); a != nil && p.pick(3, "goes") == 0 {
+	a := p.somebody()
+	if a == nil {
+		return
+	}
+	switch how := p.pick(6, "goes"); {
+	case how < 2:
 		p.finish(a.seen, a.trail())
+	case how == 2 && a.pausedReq:
+		a.answered, a.complete, a.left = true, true, 0
+		p.overtaken(a.seen)
 	}
 }
 

@@ -149,10 +149,18 @@ func (s *Stream) join(g *waitGroup, first bool) {
 
 // stay keeps a stream waiting whose claim came to nothing although another
 // request was seen in flight: the store is away, and what is known of the key
-// forbids to do as the rule says of that. It reports false where nothing is known.
+// forbids to do as the rule says of that. Who has waited long enough is answered.
+// It reports false where nothing is known, or not any more.
 func (s *Stream) stay(now int64) bool {
-	if !s.told || now >= s.waitUntil {
+	if !s.told {
 		return false
+	}
+	if now >= s.waitUntil {
+		if s.lease <= now {
+			return false
+		}
+		s.replyInFlight(now, problemInFlight)
+		return true
 	}
 	g := s.w.groupOf(s)
 	if g == nil {
