@@ -254,3 +254,14 @@ func TestMemoryOwnsItsBytes(t *testing.T) {
 		t.Errorf("%d pending, %d replies", g.w.Pending(), len(s.replies))
 	}
 }
+
+// TestObservedBodyBudget: what is only observed gives way to what is held.
+func TestObservedBodyBudget(t *testing.T) {
+	g := observeRig(t, true)
+	g.w.read = maxReadBytes - 1
+	s := g.open("POST", "/seen", "k", false)
+	g.body(s, "xx", false)
+	if s.untouched(t); g.lastCode(t) != "would-unavailable" || g.w.read != maxReadBytes-1 || g.counts[MetricOverBudget] != 1 {
+		t.Errorf("%+v, %d bytes read, counted %d times", g.decisions, g.w.read, g.counts[MetricOverBudget])
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oncewall/oncewall/filter/rules"
 	"github.com/oncewall/oncewall/filter/wire"
 )
 
@@ -77,5 +78,47 @@ func TestCacheBound(t *testing.T) {
 	}
 	if sum != c.bytes || c.order.Len() != len(c.entries) || len(c.entries) < 1000 {
 		t.Errorf("%d bytes are counted, %d held by %d entries", c.bytes, sum, len(c.entries))
+	}
+}
+
+// TestMemoryIsOfOneRule: rules of one scope may answer repeats in different ways.
+func TestMemoryIsOfOneRule(t *testing.T) {
+	c, id := newCache(), makeRecordID("s", "p", "k")
+	one, other := &Rule{Rule: &rules.Rule{Name: "one"}}, &Rule{Rule: &rules.Rule{Name: "other"}}
+	c.put(&entry{id: id, rule: one, code: wire.KeyUsed})
+	if c.get(1, id, one) == nil {
+		t.Fatal("forgotten")
+	}
+	if c.get(1, id, other) != nil {
+		t.Error("remembered for another rule")
+	}
+}
+
+// TestMemoryTakesNothingHuge: one answer must not push out a thousand others.
+func TestMemoryTakesNothingHuge(t *testing.T) {
+	c, rule := newCache(), &Rule{}
+	fits, huge := makeRecordID("s", "p", "fits"), makeRecordID("s", "p", "huge")
+	c.put(&entry{id: fits, rule: rule, record: make([]byte, cacheBytes/8-entryOverhead)})
+	c.put(&entry{id: huge, rule: rule, record: make([]byte, cacheBytes/8-entryOverhead+1)})
+	if c.entries[fits] == nil || c.entries[huge] != nil || c.bytes != cacheBytes/8 {
+		t.Errorf("%d bytes in %d entries", c.bytes, len(c.entries))
+	}
+}
+
+// TestAgeCountsFromTheClaim: the acknowledgement came later than the completion, and
+// this later than the claim.
+func TestAgeCountsFromTheClaim(t *testing.T) {
+	g := newRig(t, true)
+	s := g.open("POST", "/orders", "k", true)
+	g.answerAll()
+	g.now += int64(3 * time.Second)
+	g.respond(s, upstream(201), true)
+	g.now += int64(time.Second)
+	g.answerAll()
+	g.finish(s, Trail{Attempts: 1})
+	g.now += int64(1500 * time.Millisecond)
+	r := g.repeat("/orders", "k", "")
+	if age := r.header(HeaderAge); age != "5" || g.counts[MetricReplayedLocally] != 1 {
+		t.Errorf("age %s, from memory %d times", age, g.counts[MetricReplayedLocally])
 	}
 }

@@ -393,3 +393,20 @@ func TestStatedDigest(t *testing.T) {
 		}
 	}
 }
+
+// TestHeaderLinesKeepTheirBounds: two lines are another request than the same bytes
+// in one, or split elsewhere.
+func TestHeaderLinesKeepTheirBounds(t *testing.T) {
+	sums := map[[wire.DigestBytes]byte]string{}
+	for _, lines := range [][]string{nil, {""}, {"abc"}, {"ab", "c"}, {"a", "bc"}, {"abc", ""}} {
+		var h headers
+		for _, v := range lines {
+			h.lines = append(h.lines, wire.HeaderLine{Name: "x-tenant", Value: v})
+		}
+		sum := headersDigest([]string{"x-tenant"}, h)
+		if other, ok := sums[sum]; ok {
+			t.Errorf("%q is as %s", lines, other)
+		}
+		sums[sum] = fmt.Sprintf("%q", lines)
+	}
+}

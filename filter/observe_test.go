@@ -188,6 +188,10 @@ func TestObservedLost(t *testing.T) {
 		g.answer(0, true)
 		g.respond(s, upstream(status), true)
 		g.finish(s, Trail{Attempts: 1})
+		// A release is no word of a request that ran without a claim.
+		if op := g.flights[len(g.flights)-1].batch.Ops[0]; op.Unprotected != (want != "R") {
+			t.Errorf("%d: %v, unprotected %v", status, op.Kind, op.Unprotected)
+		}
 		g.settleDown()
 		if r := g.records[recordKey(s.core)]; r.state != want {
 			t.Errorf("%d: %+v, want %s", status, r, want)

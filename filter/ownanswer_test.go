@@ -72,6 +72,8 @@ func TestOwnAnswer(t *testing.T) {
 			drop: []string{"content-type"}, want: []string{"content-type: text/plain", "content-length: 0"}, touched: true},
 		{name: "one line less and one more", method: "POST", resp: wire.Response{Status: 201, Headers: []wire.HeaderLine{typed}},
 			drop: []string{"content-type"}, before: [][2]string{{"x-new", "1"}}, want: []string{"content-type: text/plain", "content-length: 0", "x-new: 1"}, touched: true},
+		{name: "one line less and one more, without a length", method: "POST", resp: wire.Response{Status: 204, Headers: []wire.HeaderLine{typed}},
+			drop: []string{"content-type"}, before: [][2]string{{"x-new", "1"}}, want: []string{"content-type: text/plain", "x-new: 1"}, touched: true},
 		{name: "the length of what HEAD does not send", method: "HEAD", resp: wire.Response{Status: 200, Headers: []wire.HeaderLine{typed, line("content-length", "95")}},
 			drop: []string{"content-type"}, want: []string{"content-type: text/plain", "content-length: 95"}, touched: true},
 		{name: "nothing at all", method: "POST", resp: wire.Response{Status: 204}, want: nil},

@@ -81,3 +81,20 @@ func TestUnheardClaimOfWaiterIsReleased(t *testing.T) {
 		t.Fatalf("%s, record %+v", code(waits), r)
 	}
 }
+
+// TestJoinsWhileTheLeaseRuns: who comes when the lease of the request in flight is
+// over claims by itself.
+func TestJoinsWhileTheLeaseRuns(t *testing.T) {
+	for _, over := range []bool{false, true} {
+		g, _, waits := waiters(t, 1)
+		group := waits[0].core.group
+		group.lease = g.now + 1
+		if over {
+			group.lease = g.now
+		}
+		g.open("POST", "/wait", "k", true)
+		if n := g.claiming(); over != (n == 1) {
+			t.Errorf("over %v: %d claims", over, n)
+		}
+	}
+}
