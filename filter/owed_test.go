@@ -170,9 +170,9 @@ func TestClaimGoesBehindTheFirstTry(t *testing.T) {
 // outcome is unknown that word, and its repeat, which ran, a completion. Claims go
 // behind the completion: after a release alone they would be granted.
 func TestClaimGoesBehindTheStrongestWord(t *testing.T) {
-	for _, status := range []int{401, 502} {
+	for _, order := range [][]int{{401, 201}, {502, 201}, {201, 401}, {201, 502}} {
 		g := newRig(t, true)
-		for _, status := range []int{status, 201} {
+		for _, status := range order {
 			s := g.open("POST", "/forward", "k", true)
 			for len(g.flights) > 0 {
 				g.fail(0)
@@ -187,17 +187,17 @@ func TestClaimGoesBehindTheStrongestWord(t *testing.T) {
 			}
 			g.w.b.breaker = breaker{} // only its store is away
 		}
-		if g.w.Pending() != 2 {
-			t.Fatalf("%d: %d pending", status, g.w.Pending())
+		if g.w.Pending() == 0 {
+			t.Fatalf("%v: nothing is owed", order)
 		}
 		s := g.open("POST", "/forward", "k", true)
 		g.answerAll()
 		if len(s.replies) != 1 || s.replies[0].header(HeaderStatus) != string(CodeReplayed) {
-			t.Fatalf("%d: resumed %d times, %+v", status, s.resumed, s.replies)
+			t.Fatalf("%v: resumed %d times, %+v", order, s.resumed, s.replies)
 		}
 		g.settleDown()
 		if len(g.w.owed) != 0 || len(g.w.followers) != 0 || g.w.Pending() != 0 {
-			t.Errorf("%d: left: %d owed, %d claims behind, %d pending", status, len(g.w.owed), len(g.w.followers), g.w.Pending())
+			t.Errorf("%v: left: %d owed, %d claims behind, %d pending", order, len(g.w.owed), len(g.w.followers), g.w.Pending())
 		}
 	}
 }
