@@ -83,7 +83,11 @@ func fromEnv(f field, s string) any {
 // does not know is a fault.
 func parse(data []byte, table []field, rep *report) map[string]any {
 	leaves := map[string]any{}
-	if err := CheckNesting(data); err != nil {
+	if len(data) > MaxBytes {
+		rep.add("", "the file has %d bytes: must be at most %d", len(data), MaxBytes)
+		return leaves
+	}
+	if err := CheckCost(data); err != nil {
 		rep.add("", "%v", err)
 		return leaves
 	}

@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 
-	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/token"
 )
 
@@ -11,12 +10,11 @@ import (
 // stands before a value in one line ("- - a: !t &b"). Envoy's own files have about 30.
 const maxNesting = 256
 
-// CheckNesting refuses a YAML text that is nested more than 256 deep. The time that
-// the decoder takes grows with the square of the depth: minutes for 200,000
-// brackets, which this reads in a tenth of a second.
-func CheckNesting(data []byte) error {
+// checkNesting refuses what is nested more than 256 deep. The time that the decoder
+// takes grows with the square of the depth: minutes for 200,000 brackets.
+func checkNesting(tokens token.Tokens) error {
 	depth, run, line := 0, 0, 0
-	for _, t := range lexer.Tokenize(string(data)) {
+	for _, t := range tokens {
 		if depth == 0 && t.Position.Line != line {
 			run, line = 0, t.Position.Line
 		}

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Each of these takes the decoder a minute or more.
-func TestCheckNesting(t *testing.T) {
+// TestNesting: each of the first takes the decoder a minute or more.
+func TestNesting(t *testing.T) {
 	const many = 200_000
 	for name, text := range map[string]string{
 		"lists":             "a: " + strings.Repeat("[", many),
@@ -21,7 +21,7 @@ func TestCheckNesting(t *testing.T) {
 		"one more than may": "a: " + strings.Repeat("[", maxNesting+1) + strings.Repeat("]", maxNesting+1),
 		"behind a good one": "a: [1]\nb:\n- " + strings.Repeat("[", many),
 	} {
-		if err := CheckNesting([]byte(text)); err == nil || !strings.Contains(err.Error(), "more than 256 deep") {
+		if err := CheckCost([]byte(text)); err == nil || !strings.Contains(err.Error(), "more than 256 deep") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -34,7 +34,7 @@ func TestCheckNesting(t *testing.T) {
 		"brackets quoted":     `a: "` + strings.Repeat("[", many) + `"`,
 		"brackets in a block": "a: |\n  " + strings.Repeat("[", many) + "\nb: 1",
 	} {
-		if err := CheckNesting([]byte(text)); err != nil {
+		if err := CheckCost([]byte(text)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -97,7 +97,7 @@ func within(v any, left *int) bool {
 // inEnvoy returns the configuration text of the one Oncewall filter in an Envoy
 // file, and notes what stands around it.
 func (f *pluginFile) inEnvoy(b []byte) (text []byte, err error) {
-	if err := config.CheckNesting(b); err != nil {
+	if err := config.CheckCost(b); err != nil {
 		return nil, fmt.Errorf("envoy: %w", err)
 	}
 	var document any
