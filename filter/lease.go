@@ -6,10 +6,8 @@ import (
 	"github.com/oncewall/oncewall/filter/wire"
 )
 
-// live puts a forwarded stream on the list of leases to renew. The list is in
-// the order of renewals as long as leases are of similar length; a stream that
-// comes late is renewed late by at most the difference, which lease/3 leaves
-// room for.
+// live puts a forwarded stream on the list of leases to renew. The first renewal
+// leaves when a third of the lease is over, so that others can follow if it fails.
 func (s *Stream) live(now int64) {
 	s.renewAt = now + (s.lease-now)/3
 	if !s.alive {
@@ -19,7 +17,8 @@ func (s *Stream) live(now int64) {
 	s.w.schedule()
 }
 
-// renewLeases renews the leases of streams that still wait for upstream.
+// renewLeases renews the leases of streams that still wait for upstream, those whose
+// time has come.
 func (w *Worker) renewLeases(now int64) {
 	kept := w.live[:0]
 	for _, s := range w.live {

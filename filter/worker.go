@@ -73,7 +73,7 @@ type Worker struct {
 	pendingTexts int                // bytes of their names, keys and callers
 	captured     int                // bytes of responses that streams hold
 	read         int                // bytes of request bodies that streams hold
-	live         []*Stream          // forwarded streams, in the order of their next renewal
+	live         []*Stream          // forwarded streams, whose leases are renewed
 	gatewayKey   []byte             // of proofs for gateways of the own namespace; nil: there is no secret
 	handed       map[string]*Stream // claims whose stream Envoy continues, by token
 	room         waitRoom           // streams that wait for a concurrent request
