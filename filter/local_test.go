@@ -82,20 +82,6 @@ func (g *rig) alone(key string) *seen {
 	return s
 }
 
-func (s *seen) code() string {
-	if s.resumed > 0 {
-		return s.request[HeaderStatus]
-	}
-	for _, r := range s.replies {
-		for _, h := range r.Headers {
-			if h[0] == HeaderStatus {
-				return h[1]
-			}
-		}
-	}
-	return ""
-}
-
 // Each round, four workers claim one key at once while the store is away: one
 // may forward.
 func TestLocalClaimsHaveOneWinner(t *testing.T) {

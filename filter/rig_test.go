@@ -58,6 +58,17 @@ type seen struct {
 	decided    int
 }
 
+// code is the mark that a request was forwarded with, or the code of its answer.
+func (s *seen) code() string {
+	switch {
+	case s.resumed > 0:
+		return s.request[HeaderStatus]
+	case len(s.replies) != 1:
+		return fmt.Sprintf("%d replies", len(s.replies))
+	}
+	return s.replies[0].header(HeaderStatus)
+}
+
 // record is the rig's own, much smaller, idea of a record.
 type record struct {
 	state  string // P, U, E, C, R

@@ -62,17 +62,10 @@ func (g *rig) ends(first *seen) {
 	g.answerClaims()
 }
 
-func code(s *seen) string {
-	if len(s.replies) != 1 {
-		return fmt.Sprintf("%d replies", len(s.replies))
-	}
-	return s.replies[0].header(HeaderStatus)
-}
-
 func wantAll(t *testing.T, waits []*seen, want Code) {
 	t.Helper()
 	for i, s := range waits {
-		if got := code(s); got != string(want) {
+		if got := s.code(); got != string(want) {
 			t.Fatalf("waiter %d of %d: %s, want %s", i, len(waits), got, want)
 		}
 	}
@@ -211,7 +204,7 @@ func TestStoreAwayWhileWaiting(t *testing.T) {
 	}
 	for _, s := range waits {
 		if len(s.replies)+s.resumed > 0 {
-			t.Fatalf("answered: %s", code(s))
+			t.Fatalf("answered: %s", s.code())
 		}
 	}
 	g.respond(first, upstream(201), true)
@@ -325,13 +318,13 @@ func TestWaitingIsCapped(t *testing.T) {
 	}
 	over := g.open("POST", "/wait", fmt.Sprint("k", maxPolls), true)
 	g.answerClaims()
-	if code(over) != string(CodeTooManyWaiting) || over.replies[0].Status != 409 || over.replies[0].header("retry-after") != "9" {
-		t.Fatalf("%s %v", code(over), over.replies)
+	if over.code() != string(CodeTooManyWaiting) || over.replies[0].Status != 409 || over.replies[0].header("retry-after") != "9" {
+		t.Fatalf("%s %v", over.code(), over.replies)
 	}
 	same := g.open("POST", "/wait", "k0", true)
 	g.answerClaims()
 	if len(same.replies) != 0 {
-		t.Fatalf("of a key that is polled: %s", code(same))
+		t.Fatalf("of a key that is polled: %s", same.code())
 	}
 }
 
@@ -395,8 +388,8 @@ func TestPreferWait(t *testing.T) {
 				}
 				g.pass(200 * time.Millisecond)
 			}
-			if code(s) != string(CodeInFlight) || s.replies[0].header("preference-applied") != c.applied {
-				t.Fatalf("%s %q", code(s), s.replies[0].header("preference-applied"))
+			if s.code() != string(CodeInFlight) || s.replies[0].header("preference-applied") != c.applied {
+				t.Fatalf("%s %q", s.code(), s.replies[0].header("preference-applied"))
 			}
 		})
 	}

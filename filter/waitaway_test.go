@@ -40,8 +40,8 @@ func TestWaitEndsWhileStoreAway(t *testing.T) {
 	g.now = waits.core.waitUntil
 	g.fail(0)
 	g.fail(0)
-	if waits.resumed != 0 || code(waits) != string(CodeInFlight) {
-		t.Fatalf("%s, forwarded %d times beside the first request", code(waits), waits.resumed)
+	if waits.resumed != 0 || waits.code() != string(CodeInFlight) {
+		t.Fatalf("%s, forwarded %d times beside the first request", waits.code(), waits.resumed)
 	}
 }
 
@@ -53,7 +53,7 @@ func TestLeaseEndsWhileStoreAway(t *testing.T) {
 	g.fail(0)
 	g.fail(0)
 	if waits.resumed != 1 || waits.request[HeaderStatus] != string(CodeUnprotected) {
-		t.Fatalf("%s, forwarded %d times", code(waits), waits.resumed)
+		t.Fatalf("%s, forwarded %d times", waits.code(), waits.resumed)
 	}
 }
 
@@ -78,7 +78,7 @@ func TestUnheardClaimOfWaiterIsReleased(t *testing.T) {
 	}
 	g.settleDown()
 	if r := g.records[recordKey(waits.core)]; len(waits.replies) != 1 || r.state != "R" {
-		t.Fatalf("%s, record %+v", code(waits), r)
+		t.Fatalf("%s, record %+v", waits.code(), r)
 	}
 }
 
