@@ -139,11 +139,11 @@ type Operation struct {
 	Policy      uint16 // index into Batch.Policies
 	BudgetMS    uint32 // what is left of the operation's timeout when the batch leaves; > 0
 	Scope       string // the rule's scope
-	Principal   string // encoded principal, see filter.Principal; never empty
+	Principal   string // see EncodePrincipal; never empty
 	Key         string // the idempotency key; empty for Issue only
 	Owner       []byte
 	Fence       uint64 // 0: not known
-	Fingerprint []byte // see Fingerprint; empty: not tested
+	Fingerprint []byte // see AppendPart; empty: not tested
 	Status      uint16 // upstream's status; Executed and Complete
 	// NoResult on Executed says that no Complete will follow, so that repeats
 	// are told response-not-kept at once.

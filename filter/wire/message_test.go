@@ -115,6 +115,26 @@ func TestAlias(t *testing.T) {
 	}
 }
 
+// TestAliasesHaveNoRoom: what is appended to a field must not run into the next one,
+// which shares its memory.
+func TestAliasesHaveNoRoom(t *testing.T) {
+	b, err := AppendBatch(nil, sampleBatch())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m Batch
+	if err := DecodeBatch(b, &m); err != nil {
+		t.Fatal(err)
+	}
+	before := bytes.Clone(b)
+	for _, field := range [][]byte{m.Ops[0].Owner, m.Ops[0].Fingerprint, m.Ops[1].Result} {
+		_ = append(field, 0xff)
+	}
+	if !bytes.Equal(b, before) {
+		t.Error("an append to a field has changed the message")
+	}
+}
+
 func TestVersions(t *testing.T) {
 	for _, k := range kinds {
 		enc, _ := k.encode()
