@@ -161,8 +161,8 @@ func newBucket(rate float64) bucket {
 	return bucket{rate: rate, most: most, have: most}
 }
 
-// take takes n where more than floor is there, or at least floor where it is not
-// 0. Else it says how long that will take.
+// take takes n if something is left, and no less than floor. What n is more than that
+// becomes a debt. Otherwise it says how long it takes until floor is there.
 func (b *bucket) take(now time.Time, floor, n float64) (wait time.Duration, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
