@@ -95,9 +95,13 @@ type discoveredCompleted struct {
 }
 
 type discoveredRecord struct {
-	Body    bool     `json:"body"`
-	MaxBody int64    `json:"max_body,omitempty"`
-	Redact  []string `json:"redact,omitempty"`
+	Body        bool     `json:"body"`
+	MaxBody     int64    `json:"max_body,omitempty"`
+	Redact      []string `json:"redact,omitempty"`
+	KeepHeaders []string `json:"keep_headers,omitempty"`
+	DropHeaders []string `json:"drop_headers,omitempty"`
+	Released    []int    `json:"released,omitempty"`
+	Unknown     []int    `json:"unknown,omitempty"`
 }
 
 var (
@@ -158,6 +162,16 @@ func operationOf(r *rules.Rule) discoveredOperation {
 	o.Record = &discoveredRecord{Body: r.Record.Body, Redact: r.Record.Redact}
 	if r.Record.Body {
 		o.Record.MaxBody = r.Record.MaxBody
+		o.Record.KeepHeaders, o.Record.DropHeaders = r.Record.KeepHeaders, r.Record.DropHeaders
+	}
+	for status, outcome := range r.Outcomes.Table() {
+		switch {
+		case status < 200: // never an answer's
+		case outcome == rules.OutcomeRelease:
+			o.Record.Released = append(o.Record.Released, status)
+		case outcome == rules.OutcomeUnknown:
+			o.Record.Unknown = append(o.Record.Unknown, status)
+		}
 	}
 	return o
 }

@@ -21,9 +21,9 @@ const discoveryConfig = `{
     "headers": [{"name": "x-beta", "exact": "value-secret"}]},
    "key": {"from": [{"header": "idempotency-key"}, {"all": [{"path": "id"}, {"json": "/seq"}]}], "min_length": 8, "max_length": 64, "alphabet": "a-z0-9"},
    "fingerprint": {"ignore": ["/client_time"]}, "in_flight": {"action": "wait", "max_wait": "5s"},
-   "completed": {"ttl": "2h", "tombstone_ttl": "24h"}, "record": {"redact": ["/card"]}},
+   "completed": {"ttl": "2h", "tombstone_ttl": "24h"}, "record": {"redact": ["/card"], "keep_headers": ["set-cookie"], "drop_headers": ["x-debug"]}, "outcomes": {"result": [503], "release": [409]}},
   {"name": "b", "scope": "orders", "match": {"path": {"prefix": "/orders"}}, "mode": "observe", "enforce_percent": 5,
-   "key": {"required": false, "format": "uuid", "uuid_versions": [4, 7]}, "fingerprint": {"body": "none"}, "record": {"body": "none"}, "lookup": false},
+   "key": {"required": false, "format": "uuid", "uuid_versions": [4, 7]}, "fingerprint": {"body": "none"}, "record": {"body": "none", "drop_headers": ["x-debug"]}, "lookup": false},
   {"name": "c", "match": {"path": {"prefix": "/seen"}}, "mode": "observe", "key": {"issued": true}},
   {"name": "d", "match": {"path": {"exact": "/payments/ping"}}, "mode": "off"}
  ]}`
@@ -48,18 +48,19 @@ const discoveryWant = `{
    "fingerprint": {"body": "json", "max_body": 1048576, "over": "reject", "ignore": ["/client_time"]},
    "in_flight": {"action": "wait", "max_wait_ms": 5000},
    "completed": {"action": "replay", "ttl_s": 7200, "tombstone_ttl_s": 86400},
-   "record": {"body": true, "max_body": 262144, "redact": ["/card"]}},
+   "record": {"body": true, "max_body": 262144, "redact": ["/card"], "keep_headers": ["set-cookie"], "drop_headers": ["x-debug"],
+    "released": [401, 403, 407, 408, 409, 421, 425, 429], "unknown": [502, 504]}},
   {"scope": "orders", "enforcement": "partial",
    "match": {"methods_except": ["GET", "HEAD", "OPTIONS", "TRACE"], "path": {"prefix": "/orders"}},
    "key": {"required": false, "issued": false, "sources": [{"header": "idempotency-key"}],
     "min_length": 1, "max_length": 255, "format": "uuid", "uuid_versions": [4, 7]},
    "fingerprint": {"body": "none"}, "in_flight": {"action": "reject"},
-   "completed": {"action": "replay", "ttl_s": 86400}, "record": {"body": false}},
+   "completed": {"action": "replay", "ttl_s": 86400}, "record": {"body": false, "released": [401, 403, 407, 408, 421, 425, 429], "unknown": [502, 503, 504]}},
   {"scope": "c", "enforcement": "observed", "lookup": true,
    "match": {"methods_except": ["GET", "HEAD", "OPTIONS", "TRACE"], "path": {"prefix": "/seen"}},
    "key": {"required": true, "issued": true, "sources": [{"header": "idempotency-key"}], "min_length": 1, "max_length": 255, "format": "any"},
    "fingerprint": {"body": "json", "max_body": 1048576, "over": "reject"}, "in_flight": {"action": "reject"},
-   "completed": {"action": "replay", "ttl_s": 86400}, "record": {"body": true, "max_body": 262144}},
+   "completed": {"action": "replay", "ttl_s": 86400}, "record": {"body": true, "max_body": 262144, "released": [401, 403, 407, 408, 421, 425, 429], "unknown": [502, 503, 504]}},
   {"enforcement": "off", "match": {"methods_except": ["GET", "HEAD", "OPTIONS", "TRACE"], "path": {"exact": "/payments/ping"}}}
  ]}`
 
