@@ -159,6 +159,9 @@ func observedRules(t *testing.T) string {
 		`"defaults": {`, `"discovery": {}, "defaults": {`,
 		`"rules": [`, `"rules": [{"name": "seen", "scope": "orders", "match": {"path": {"prefix": "/orders"}, "headers": [{"name": "x-observed"}]},
 			"mode": "observe", "recovery": {"action": "hold", "lease": "10s"}},`,
+		// It has the path of the document, which is told all the same.
+		`"name": "bookings",`, `"name": "told", "match": {"methods": ["GET", "HEAD", "POST"], "path": {"prefix": "/.well-known"}},
+			"recovery": {"action": "hold", "lease": "30s"}, "unavailable": "reject"}, {"name": "bookings",`,
 		`"match": {"path": {"prefix": "/bookings"}},`, `"match": {"path": {"prefix": "/bookings"}}, "mode": "observe", "enforce_percent": 50,`)
 }
 
@@ -237,6 +240,7 @@ func discovered(t *testing.T, s *stack.Stack) {
 	if len(d.Operations) < 9 || d.Operations[0].Enforcement != "observed" || d.Operations[1].Scope != "orders" || d.Operations[1].Enforcement != "full" {
 		t.Errorf("%+v", d)
 	}
+	wantKind(t, "not a question", door(t, s).Send(t.Context(), story.Post("/.well-known/idempotency", "")), "400 key-missing")
 	resp, err := http.Head(url)
 	if err != nil {
 		t.Fatal(err)
