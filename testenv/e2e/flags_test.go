@@ -212,28 +212,15 @@ static_resources:
 
 // oddBackend is a backend that breaks HTTP, by the last segment of the path.
 type oddBackend struct {
-	net.Listener
+	port int
 	mu   sync.Mutex
 	seen map[string]int // requests by key
 }
 
 func newOddBackend(t *testing.T) *oddBackend {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &oddBackend{Listener: l, seen: map[string]int{}}
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go b.serve(conn.(*net.TCPConn))
-		}
-	}()
+	b := &oddBackend{seen: map[string]int{}}
+	b.port = listen(t, b.serve)
 	return b
 }
 
@@ -313,7 +300,7 @@ func flags(t *testing.T, envoy string) {
 	dir := t.TempDir()
 	rules, patch := filepath.Join(dir, "rules.json"), filepath.Join(dir, "patch.yaml")
 	write(t, rules, flagsRules)
-	write(t, patch, flagsPatch(odd.Addr().(*net.TCPAddr).Port, closed[0], silent))
+	write(t, patch, flagsPatch(odd.port, closed[0], silent))
 	s := start(t, stack.Options{Envoy: envoy, Rules: rules, EnvoyPatch: patch})
 	h1, h2 := door(t, s), client(t, s.Gateway(0), story.HTTP2)
 	wantKind(t, "an answer of the backend", h1.Send(t.Context(), story.Post("/f/limited", "warm")), "201 created")
@@ -406,19 +393,10 @@ func flags(t *testing.T, envoy string) {
 // silentListener accepts connections and says nothing; its port.
 func silentListener(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			defer func() { _ = conn.Close() }()
-		}
-	}()
-	return l.Addr().(*net.TCPAddr).Port
+	over := make(chan struct{})
+	t.Cleanup(func() { close(over) })
+	return listen(t, func(conn *net.TCPConn) {
+		<-over
+		_ = conn.Close()
+	})
 }

@@ -105,32 +105,17 @@ func (r *wireRun) await(wrote string, down bool) error {
 
 // wireBackend records requests and answers them by their exchange's script.
 type wireBackend struct {
-	net.Listener
+	port    int
 	mu      sync.Mutex
 	current *wireRun
 }
 
 func newWireBackend(t *testing.T) *wireBackend {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &wireBackend{Listener: l}
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go b.serve(tee{conn, b})
-		}
-	}()
+	b := &wireBackend{}
+	b.port = listen(t, func(conn *net.TCPConn) { b.serve(tee{conn, b}) })
 	return b
 }
-
-func (b *wireBackend) port() int { return b.Addr().(*net.TCPAddr).Port }
 
 func (b *wireBackend) run() *wireRun {
 	b.mu.Lock()

@@ -163,7 +163,7 @@ func TestObservedWire(t *testing.T) {
 			b := newWireBackend(t)
 			dir := t.TempDir()
 			rules, patch := filepath.Join(dir, "rules.json"), filepath.Join(dir, "patch.yaml")
-			body, more, lay := "json", wireBodyRules, wirePatch(b.port())
+			body, more, lay := "json", wireBodyRules, wirePatch(b.port)
 			if !flag {
 				body, more = "none", ""
 				lay = strings.Replace(lay, "          route_config:", "          http_filters: [{name: oncewall, typed_config: {config: {allow_on_headers_stop_iteration: false}}}]\n          route_config:", 1)
