@@ -80,7 +80,11 @@ func TestFaultyStore(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := start(t, &stub{do: do}, func(c *Config) { c.DrainTimeout = 50 * time.Millisecond })
+			b := start(t, &stub{do: do}, func(c *Config) {
+				if name == "hangs" {
+					c.DrainTimeout = 50 * time.Millisecond
+				}
+			})
 			one, two := testOp(wire.Claim, 1), testOp(wire.Issue, 2)
 			one.BudgetMS, two.BudgetMS = 60_000, 60_000
 			if name == "hangs" || name == "waits for the end" {

@@ -40,15 +40,17 @@ func (s *Server) do(j *job) (replies []store.Reply, settled bool) {
 	}
 	done := make(chan answered, 1)
 	go func() {
-		defer s.calls.Add(-1)
+		var a answered
+		// The call is over before it is answered: who has the answer may end the
+		// server, which then asks whether the store may be closed.
 		defer func() {
 			if v := recover(); v != nil {
 				s.cfg.Log.Error("store panicked", "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
-				done <- answered{}
 			}
+			s.calls.Add(-1)
+			done <- a
 		}()
-		replies, walks := s.follow(ctx, j)
-		done <- answered{replies, walks}
+		a.replies, a.walks = s.follow(ctx, j)
 	}()
 	// The store returns at ctx's end, with what it has by then. Most of the margin
 	// is its to do so on a busy machine; after that the batch is answered without
